@@ -21,7 +21,7 @@ constexpr std::int64_t closure_poll_ms = 500;
 base::Result<Closure> resolve_now(const ClosureAsked& asked, Workplace& place) {
     bool says_so = true;
     while (true) {
-        auto closure = find_closure(asked, place.closure_parts(), true);
+        auto closure = find_closure(asked, place.closure_ports(), true);
         if (closure || closure.error().kind != base::ErrorKind::in_progress) return closure;
         if (says_so) base::print_message(stderr, closure.error().text() + "\n");
         says_so = false;
@@ -39,7 +39,7 @@ int run_closure(const Arguments& arguments) {
                     arguments.source ? ClosureMode::source : ClosureMode::compiled, (*place)->site());
     if (!asked) return complain(asked.error(), exit_usage);
     if (arguments.again) {
-        if (const auto forgotten = forget_closure(*asked, (*place)->closure_parts()); !forgotten)
+        if (const auto forgotten = forget_closure(*asked, (*place)->closure_ports()); !forgotten)
             return complain(forgotten.error(), exit_failed);
     }
     const auto closure = resolve_now(*asked, **place);

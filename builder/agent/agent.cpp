@@ -170,7 +170,7 @@ base::Status Agent::give_up_lost(JournalContent& journal, TickReport& report) {
     for (Attempt& attempt : journal.attempts) {
         if (is_over(attempt.state) || !attempt.asked.for_task || tasks_.may_hold(attempt.asked.cell))
             continue;
-        if (!own) own = make_plan(parts_.site, parts_.recipes, world_with(journal, true));
+        if (!own) own = make_plan(parts_.site, parts_.recipes, world_with(journal, Ask::always));
         if (own->find(attempt.asked.cell) != nullptr && !attempt.asked.uploaded) {
             attempt.asked.for_task = false;
             WHEELYARD_TRY(parts_.journal.write(attempt));
@@ -226,12 +226,12 @@ std::size_t Agent::room_for_tasks(const std::vector<Attempt>& attempts) const {
     return slots > taken ? slots - taken : 0;
 }
 
-// Attempts that returned their place of preparation come last, but before new attempts; each needs a free place.
+// Attempts that returned their preparation slot come last, but before new attempts; each needs a free slot.
 base::Status Agent::advance_all(JournalContent& journal, TickReport& report) {
-    for (const bool without_place : {false, true}) {
+    for (const bool without_slot : {false, true}) {
         for (auto& attempt : journal.attempts) {
-            if (is_over(attempt.state) || waits_without_place(attempt) != without_place) continue;
-            if (without_place && count_slots(journal.attempts).preparing >= max_preparing) continue;
+            if (is_over(attempt.state) || waits_without_slot(attempt) != without_slot) continue;
+            if (without_slot && count_slots(journal.attempts).preparing >= max_preparing) continue;
             WHEELYARD_TRY(parts_.still_ours());
             WHEELYARD_TRY(size_again(attempt, journal.attempts));
             WHEELYARD_ASSIGN(const bool advanced, stepper_.run(attempt));
@@ -245,7 +245,7 @@ base::Result<Plan> Agent::look() {
     WHEELYARD_ASSIGN(const auto journal, parts_.journal.read());
     tasks_.read();
     read_state();
-    return plan_with(journal, true);
+    return plan_with(journal, Ask::always);
 }
 
 }  // namespace wheelyard::builder

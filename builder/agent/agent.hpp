@@ -62,8 +62,8 @@ class Agent {
     // The same, but builds a refused wheel again: its recipe has changed.
     [[nodiscard]] base::Result<std::string> rebuild(const std::string& name);
 
-    // Both for every cell of the plan that is given up; `code`: only those whose last failure has it, as its error or as the doctor's
-    // cause; empty: all.
+    // retry() or rebuild() (`with_their_wheels` false) of every cell given up; `code`: only those whose last failure
+    // has it, as its error or as the doctor's cause; empty: all.
     [[nodiscard]] base::Result<std::string> retry_given_up(const std::string& code, bool with_their_wheels);
 
     // Runs ended tests again, passed or failed, for example after a maintenance. `name`: of a test, a cell or a
@@ -79,36 +79,38 @@ class Agent {
     [[nodiscard]] base::Result<std::string> cancel(const std::string& name);
 
   private:
-    [[nodiscard]] base::Result<base::LockFile> lock();
-    [[nodiscard]] base::Result<std::string> try_again(const std::string& name, bool with_its_wheel);
-    [[nodiscard]] base::Result<std::string> try_cell_again(JournalContent& journal, const std::string& cell,
-                                                           bool with_its_wheel);
-    [[nodiscard]] base::Status keep_lock(base::LockFile& held);
-    [[nodiscard]] base::Status check_journal_folder() const;
-    [[nodiscard]] base::Status check_work_folder(const std::vector<Attempt>& attempts) const;
+    enum class Ask { if_stale, always };  // the registry and the source indexes
 
-    // The phases of a tick, in order; each sets `moved` of the report if an attempt moved.
+    // agent.cpp: the phases of a tick, in order; each sets `moved` of the report if an attempt moved.
     [[nodiscard]] base::Result<TickReport> run_phases();
     [[nodiscard]] base::Result<JournalContent> open_journal();
     void read_state();
     void poll(const std::vector<Attempt>& attempts);
     // The one attempt for each held queue whose job this tick submits.
     void choose_probes(const std::vector<Attempt>& attempts);
-    [[nodiscard]] base::Status forget_unused_queues(const std::vector<Attempt>& attempts, const Plan& plan);
-    [[nodiscard]] std::string queue_of_cell(const Cell& cell) const;
-    [[nodiscard]] bool may_prepare_for(const std::string& queue, const std::vector<Attempt>& attempts) const;
     [[nodiscard]] base::Status give_up_lost(JournalContent& journal, TickReport& report);
     [[nodiscard]] base::Status advance_all(JournalContent& journal, TickReport& report);
     [[nodiscard]] base::Status claim_tasks(JournalContent& journal);
-    [[nodiscard]] base::Status start_wanted(JournalContent& journal, TickReport& report);
     [[nodiscard]] base::Status trim_work_folder(JournalContent& journal, const TickReport& report);
 
-    [[nodiscard]] const World& world_with(const JournalContent& journal, bool fresh);
-    [[nodiscard]] Plan plan_with(const JournalContent& journal, bool fresh);
+    [[nodiscard]] base::Result<base::LockFile> lock();
+    [[nodiscard]] base::Status keep_lock(base::LockFile& held);
+    [[nodiscard]] base::Status check_journal_folder() const;
+    [[nodiscard]] base::Status check_work_folder(const std::vector<Attempt>& attempts) const;
+    [[nodiscard]] bool may_prepare_for(const std::string& queue, const std::vector<Attempt>& attempts) const;
     [[nodiscard]] std::size_t room_for_tasks(const std::vector<Attempt>& attempts) const;
+
+    // agent_world.cpp: what the plan needs to know.
+    [[nodiscard]] const World& world_with(const JournalContent& journal, Ask ask);
+    [[nodiscard]] Plan plan_with(const JournalContent& journal, Ask ask);
     void ask_registry();
     void ask_sources();
     [[nodiscard]] base::Status note_store() const;
+
+    // agent_start.cpp: starts attempts.
+    [[nodiscard]] base::Status start_wanted(JournalContent& journal, TickReport& report);
+    [[nodiscard]] base::Status forget_unused_queues(const std::vector<Attempt>& attempts, const Plan& plan);
+    [[nodiscard]] std::string queue_of_cell(const Cell& cell) const;
     [[nodiscard]] base::Status start(const Cell& cell, JournalContent& journal);
     [[nodiscard]] base::Status remove_older_trees(const Attempt& attempt,
                                                   const std::vector<Attempt>& attempts) const;
@@ -117,14 +119,19 @@ class Agent {
     void size_request(Attempt& attempt, const std::vector<Attempt>& earlier) const;
     [[nodiscard]] base::Status size_again(Attempt& attempt, const std::vector<Attempt>& attempts) const;
 
+    // agent_commands.cpp
+    [[nodiscard]] base::Result<std::string> try_again(const std::string& name, bool with_its_wheel);
+    [[nodiscard]] base::Result<std::string> try_cell_again(JournalContent& journal, const std::string& cell,
+                                                           bool with_its_wheel);
+
     AgentParts parts_;
     AttemptStepper stepper_;
     TaskLeases tasks_;
     Site site_;  // includes a want for each claimed task
     World world_;
-    std::optional<std::string> store_;  // of the registry, as it answered at asked_
-    base::UnixMicros asked_ = 0;
-    std::set<std::string> over_;  // the attempts that had ended at asked_
+    std::optional<std::string> store_;  // of the registry, as it answered at world_asked_
+    base::UnixMicros world_asked_ = 0;
+    std::set<std::string> ended_then_;  // the attempts that had ended at world_asked_
     base::UnixMicros refreshed_ = 0;
 };
 

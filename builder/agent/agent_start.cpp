@@ -32,7 +32,7 @@ std::string remedy_of(const Attempt& attempt, const MemoryRequest& memory, const
 }  // namespace
 
 base::Status Agent::start_wanted(JournalContent& journal, TickReport& report) {
-    report.plan = plan_with(journal, false);
+    report.plan = plan_with(journal, Ask::if_stale);
     for (const auto& cell : report.plan.cells) {
         if (cell.state != CellState::wanted || !report.plan.start_nothing.empty()) continue;
         if (cell.purpose != Purpose::promotion && (!why_none_begins(journal.attempts).empty() ||
@@ -42,7 +42,7 @@ base::Status Agent::start_wanted(JournalContent& journal, TickReport& report) {
         WHEELYARD_TRY(start(cell, journal));
         report.moved = true;
     }
-    if (report.moved) report.plan = plan_with(journal, false);
+    if (report.moved) report.plan = plan_with(journal, Ask::if_stale);
     WHEELYARD_TRY(forget_unused_queues(journal.attempts, report.plan));
     report.plan.held_queues = parts_.held_queues.list();
     return {};

@@ -14,7 +14,7 @@
 namespace wheelyard::builder {
 namespace {
 
-std::set<std::string> names_of_over(const std::vector<Attempt>& attempts) {
+std::set<std::string> names_of_ended(const std::vector<Attempt>& attempts) {
     std::set<std::string> names;
     for (const auto& attempt : attempts) {
         if (is_over(attempt.state)) names.insert(attempt.id);
@@ -33,22 +33,23 @@ base::Error of_the_index(base::Error error) {
 
 }  // namespace
 
-const World& Agent::world_with(const JournalContent& journal, bool fresh) {
+const World& Agent::world_with(const JournalContent& journal, Ask ask) {
     world_.now = parts_.clock.now();
     world_.submits_nothing = parts_.submits_nothing;
     world_.attempts = journal.attempts;
     world_.journal_problems = journal.problems;
     world_.held_queues = parts_.held_queues.list();
     // Attempts that ended since, here or on another login node, may have changed the index.
-    auto over = names_of_over(journal.attempts);
-    const bool is_stale = fresh || over != over_ || has_passed(parts_.clock.now(), asked_, world_fresh_ms);
+    auto ended = names_of_ended(journal.attempts);
+    const bool is_stale = ask == Ask::always || ended != ended_then_ ||
+                          has_passed(parts_.clock.now(), world_asked_, world_fresh_ms);
     if (!is_stale) return world_;
-    over_ = std::move(over);
+    ended_then_ = std::move(ended);
     world_.pythons = parts_.pythons;
     world_.no_uploaded_sources = tasks_.no_uploaded_sources();
     ask_registry();
     ask_sources();
-    asked_ = parts_.clock.now();
+    world_asked_ = parts_.clock.now();
     return world_;
 }
 
@@ -137,9 +138,9 @@ void Agent::ask_sources() {
     }
 }
 
-Plan Agent::plan_with(const JournalContent& journal, bool fresh) {
+Plan Agent::plan_with(const JournalContent& journal, Ask ask) {
     site_ = tasks_.wanting();
-    return make_plan(site_, parts_.recipes, world_with(journal, fresh));
+    return make_plan(site_, parts_.recipes, world_with(journal, ask));
 }
 
 }  // namespace wheelyard::builder

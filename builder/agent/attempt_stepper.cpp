@@ -35,15 +35,14 @@ Failure failure_after_wait(const Attempt& attempt, std::string phase, const base
                            base::UnixMicros now) {
     const std::int64_t waited_ms = (now - attempt.waiting.since) / 1000;
     const bool is_upload = phase == upload_phase;
-    return {
-        std::move(phase),
-        {"wait.too_long",
-         "The attempt waited " + base::render_duration_ms(waited_ms) +
-             " for an error to pass. The last error: " + error.sentence,
-         error.value,
-         is_upload ? "once that is fixed, `wheelyard-builder retry` uploads the wheel again" : error.advice},
-        "",
-        is_before_job(attempt.state)};
+    return {.phase = std::move(phase),
+            .error = {"wait.too_long",
+                      "The attempt waited " + base::render_duration_ms(waited_ms) +
+                          " for an error to pass. The last error: " + error.sentence,
+                      error.value,
+                      is_upload ? "once that is fixed, `wheelyard-builder retry` uploads the wheel again"
+                                : error.advice},
+            .try_again = is_before_job(attempt.state)};
 }
 
 // Each phase ends with the beginning of the next.
@@ -93,6 +92,13 @@ bool is_by_size(EndCause cause) {
            cause == EndCause::cannot_ever_run;
 }
 
+// Takes the job's claim (job_files.hpp), not that of a task (claim_record.hpp): a late job does not run. False: a job has
+// it already.
+bool take_job_claim(const AttemptFolder& folder) {
+    std::error_code error;
+    return fs::create_directory(folder.claim(), error) || error;
+}
+
 // The script does the same at its end, but a killed job cannot.
 void forget_secrets(const AttemptFolder& folder) {
     static_cast<void>(base::remove_file(folder.pip_conf()));
@@ -103,7 +109,7 @@ void forget_secrets(const AttemptFolder& folder) {
 base::Result<bool> AttemptStepper::run(Attempt& attempt) {
     if (!is_due(ports_.clock.now(), attempt.waiting.not_before, max_wait_ms)) return false;
     bool moved = false;
-    Flow flow{false, false, nullptr};
+    Flow flow{.ends = false};
     const StepRow* row = nullptr;
     Waiting before;
     for (int count = 0; count < max_steps_per_tick && !flow.ends; ++count) {
@@ -126,13 +132,13 @@ base::Result<bool> AttemptStepper::run(Attempt& attempt) {
 
 base::Result<AttemptStepper::Flow> AttemptStepper::act(Attempt& attempt, const StepRow& row,
                                                        const Waiting& before, const Next& next) {
-    if (const auto* record = std::get_if<Record>(&next)) {
+    if (const auto* written = std::get_if<WriteJournal>(&next)) {
         WHEELYARD_TRY(write(attempt));
-        return Flow{false, record->then == nullptr, record->then};
+        return Flow{.ends = written->then == nullptr, .then = written->then};
     }
     if (const auto* move = std::get_if<Move>(&next)) {
         WHEELYARD_TRY(move->to == State::done ? finish(attempt) : enter(attempt, move->to));
-        return Flow{true, false, move->then};
+        return Flow{.moved = true, .ends = false, .then = move->then};
     }
     if (const auto* retreat = std::get_if<Retreat>(&next)) {
         attempt.state = retreat->to;
@@ -149,7 +155,7 @@ base::Result<AttemptStepper::Flow> AttemptStepper::act(Attempt& attempt, const S
         WHEELYARD_TRY(wait(attempt, later->why, later->is_reported));
     if (const auto* failed = std::get_if<Fail>(&next)) {
         WHEELYARD_TRY(fail(attempt, failed->failure));
-        return Flow{true, true, nullptr};
+        return Flow{.moved = true};
     }
     return Flow{};
 }
@@ -163,10 +169,11 @@ base::Result<AttemptStepper::Flow> AttemptStepper::act_on_error(Attempt& attempt
     }
     if (!is_waited && attempt.state == State::submitting && !forbid_late_start(attempt)) return Flow{};
     std::string phase(row.name);
-    WHEELYARD_TRY(fail(attempt, is_waited
-                                    ? failure_after_wait(attempt, phase, error, ports_.clock.now())
-                                    : Failure{phase, error, "", error.kind == base::ErrorKind::program}));
-    return Flow{true, true, nullptr};
+    WHEELYARD_TRY(fail(attempt, is_waited ? failure_after_wait(attempt, phase, error, ports_.clock.now())
+                                          : Failure{.phase = phase,
+                                                    .error = error,
+                                                    .try_again = error.kind == base::ErrorKind::program}));
+    return Flow{.moved = true};
 }
 
 // There is no limit while a job may exist (its walltime and the scheduler end it) or while a person must act.
@@ -176,13 +183,10 @@ bool AttemptStepper::has_waited_too_long(const Attempt& attempt, const base::Err
     return ports_.clock.now() - attempt.waiting.since >= max_error_wait_ms * 1000;
 }
 
-// The answer of an earlier submission may be lost. Taking the claim prevents its job from running. False: a job has
-// already claimed and runs; the next poll finds it.
+// The answer of an earlier submission may be lost. False: its job runs; the next poll finds it.
 bool AttemptStepper::forbid_late_start(const Attempt& attempt) {
     const AttemptFolder folder = ports_.folder_of(attempt);
-    std::error_code error;
-    const bool taken = fs::create_directory(folder.claim(), error);
-    if (!taken && !error) return false;                              // the claim existed
+    if (!take_job_claim(folder)) return false;
     static_cast<void>(ports_.scheduler.cancel(attempt.id, folder));  // best effort: a queued job ends at once
     return true;
 }
@@ -200,14 +204,13 @@ base::Status AttemptStepper::give_up(Attempt& attempt, base::Error why, std::opt
     const AttemptFolder folder = ports_.folder_of(attempt);
     call_off_login_step(folder.root, wheelhouse_step);
     if (may_have_job(attempt.state)) {
-        // Taking the claim prevents a late job from running.
-        std::error_code ignored;
-        fs::create_directory(folder.claim(), ignored);
+        static_cast<void>(take_job_claim(folder));  // one that runs is cancelled
         WHEELYARD_TRY(ports_.scheduler.cancel(attempt.id, folder));
     }
-    Failure failure{row == nullptr ? "" : std::string(row->name), std::move(why), "", false};
-    failure.end = end;
-    return fail(attempt, std::move(failure));
+    return fail(attempt, {.phase = row == nullptr ? "" : std::string(row->name),
+                          .error = std::move(why),
+                          .try_again = false,
+                          .end = end});
 }
 
 base::Status AttemptStepper::write(const Attempt& attempt) const {

@@ -62,7 +62,7 @@ TaskLeases::TaskLeases(const AgentParts& parts)
     : parts_(parts), folder_(parts.site.state_directory / "claims") {
     const auto separates =
         check_separation(parts.site, parts.pythons, parts.pip_conf, parts.environment, parts.user);
-    if (!separates) no_uploads_ = separates.error();
+    if (!separates) no_uploaded_sources_ = separates.error();
 }
 
 bool TaskLeases::claims_tasks() const {
@@ -115,15 +115,16 @@ wire::ClaimOffer TaskLeases::offer_of(const ClaimRecord& record) const {
         offer.accelerators.push_back(accelerator.name);
     if (parts_.site.registry->claim_tasks != "any") offer.packages = parts_.recipes.packages();
     if (record.task) offer.task = record.task->id;
-    offer.uploads.builds = !no_uploads_;
-    if (no_uploads_) offer.uploads.reason = no_uploads_->sentence;
+    offer.uploads.builds = !no_uploaded_sources_;
+    if (no_uploaded_sources_) offer.uploads.reason = no_uploaded_sources_->sentence;
     return offer;
 }
 
 base::Status TaskLeases::drop(const std::string& claim) {
     WHEELYARD_TRY(folder_.remove(claim));
     std::erase_if(records_, [&](const ClaimRecord& record) { return record.claim == claim; });
-    uploads_.erase(claim);
+    registry_of_claim_.erase(claim);
+    leases_.erase(claim);
     return {};
 }
 
@@ -180,7 +181,7 @@ base::Status TaskLeases::replace_claim(ClaimRecord& record) {
     replacement.cell = record.cell;
     WHEELYARD_TRY(folder_.write(replacement));
     WHEELYARD_TRY(folder_.remove(record.claim));
-    uploads_.erase(record.claim);
+    registry_of_claim_.erase(record.claim);
     leases_.erase(record.claim);
     say(record, "the lease has expired; the task is claimed again");
     record = std::move(replacement);
@@ -306,7 +307,7 @@ std::string TaskLeases::cell_of(const wire::TaskRequest& request) const {
     alone.wants = {want_of(request)};
     World world;
     world.pythons = parts_.pythons;
-    world.no_uploaded_sources = no_uploads_;
+    world.no_uploaded_sources = no_uploaded_sources_;
     const Plan plan = make_plan(alone, parts_.recipes, world);
     return plan.cells.empty() ? std::string() : plan.cells.front().name;
 }
@@ -324,9 +325,9 @@ Registry* TaskLeases::registry_for(const Attempt& attempt) {
         return !one.asking && one.cell == attempt.asked.cell;
     });
     if (record == records_.end() || parts_.tasks == nullptr) return nullptr;
-    auto& uploads = uploads_[record->claim];
-    if (!uploads) uploads = parts_.tasks->uploads_of(offer_of(*record), record->index);
-    return uploads.get();
+    auto& registry = registry_of_claim_[record->claim];
+    if (!registry) registry = parts_.tasks->uploads_of(offer_of(*record), record->index);
+    return registry.get();
 }
 
 base::Status TaskLeases::send_log(ClaimRecord& record, const Attempt& attempt) {

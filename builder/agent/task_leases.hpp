@@ -46,7 +46,9 @@ class TaskLeases {
     // Whether another task may be there for it: the last answer to a claim was one.
     [[nodiscard]] bool may_claim() const;
     // Why this agent builds no uploaded sources; nullopt: it does.
-    [[nodiscard]] const std::optional<base::Error>& no_uploaded_sources() const { return no_uploads_; }
+    [[nodiscard]] const std::optional<base::Error>& no_uploaded_sources() const {
+        return no_uploaded_sources_;
+    }
     // Returns the site with a want for each claimed task.
     [[nodiscard]] Site wanting() const;
     // The registry that receives the attempt's wheel; nullptr: the one that receives the site's own wheels.
@@ -70,8 +72,8 @@ class TaskLeases {
     [[nodiscard]] Want want_of(const wire::TaskRequest& request) const;
     [[nodiscard]] std::string cell_of(const wire::TaskRequest& request) const;
     [[nodiscard]] base::Status send_log(ClaimRecord& record, const Attempt& attempt);
-    // True: the registry accepted or refused the outcome for good; the record can be dropped.
     void hide_secrets_of(wire::Outcome& outcome) const;
+    // True: the registry accepted or refused the outcome for good; the record can be dropped.
     [[nodiscard]] bool end(const ClaimRecord& record, wire::Outcome outcome);
     [[nodiscard]] base::Status drop(const std::string& claim);
     void say(const ClaimRecord& record, const std::string& text) const;
@@ -80,11 +82,11 @@ class TaskLeases {
 
     const AgentParts& parts_;
     ClaimFolder folder_;
-    std::optional<base::Error> no_uploads_;
+    std::optional<base::Error> no_uploaded_sources_;
     std::vector<ClaimRecord> records_;
     bool unread_ = false;                        // a claim, or the folder, could not be read
-    std::map<std::string, wire::Lease> leases_;  // by claim; only leases that this object renewed
-    std::map<std::string, std::unique_ptr<Registry>> uploads_;
+    std::map<std::string, wire::Lease> leases_;  // by claim; only leases that this object got or renewed
+    std::map<std::string, std::unique_ptr<Registry>> registry_of_claim_;
     bool away_ = false;             // the registry could not be reached in this tick
     bool sends_log_ = false;        // this tick renewed leases; `run` ticks more often than logs need
     base::UnixMicros renewed_ = 0;  // time of the last renew()

@@ -186,10 +186,10 @@ struct TreeRecord {
 struct Failure {
     std::string phase;  // phase of the job, or step of the agent
     base::Error error;
-    std::string first_error;  // the first line of the log that looks like the cause
-    bool try_again = true;    // false: another attempt would fail the same way
-    std::string cause = {};   // the doctor's code (doctor_rules.hpp); empty: no rule matches
-    std::uint64_t line = 0;   // the line of the log that the doctor's rule matches
+    std::string first_error = {};  // the first line of the log that looks like the cause
+    bool try_again = true;         // false: another attempt would fail the same way
+    std::string cause = {};        // the doctor's code (doctor_rules.hpp); empty: no rule matches
+    std::uint64_t line = 0;        // the line of the log that the doctor's rule matches
     // The end of its job, whose code the error has; none: the attempt failed outside a job.
     std::optional<EndCause> end = {};
 };

@@ -59,7 +59,7 @@ struct FailureValue : io::Nested<failure_record> {
     }
 };
 
-constexpr auto closure_record = io::record<ClosurePart>({
+constexpr auto closure_part_record = io::record<ClosurePart>({
     field<&ClosurePart::is_taken>("taken", "true: the wheel of an upstream, of which nothing is built here"),
     field<&ClosurePart::sha256>("sha256", "digest of the sdist or of that wheel; empty: not known"),
     field<wire::TextPairs, &ClosurePart::lock>(
@@ -181,7 +181,7 @@ constexpr auto attempt_record = io::record<A>({
         "of a promotion: the file names of the other wheels of its set, promoted in the same request"),
     field<io::Nested<wire::uploaded_record>, &A::asked, &Asked::uploaded>(
         "uploaded", "null, or the uploaded source that it builds in a namespace", Need::valid),
-    field<io::Nested<closure_record>, &A::asked, &Asked::closure>(
+    field<io::Nested<closure_part_record>, &A::asked, &Asked::closure>(
         "closure",
         "what makes a cell of a closure: `taken`, `sha256`, `lock`, `strangers`; its job installs from the "
         "index "

@@ -9,25 +9,25 @@
 namespace wheelyard::builder {
 namespace {
 
-enum class Holds { nothing, place, job_slot, no_place };  // no_place: it has returned it
+enum class Holds { nothing, preparation, job, returned };  // slots; returned: that of preparation
 
 // By what the attempt waits for; states that are not here hold nothing.
 struct SlotRow {
     State state;
     Holds usually;
     Holds for_an_answer;   // of a service or a person
-    Holds for_submission;  // until its queue takes jobs: it takes the place of none for another queue
+    Holds for_submission;  // until its queue takes jobs: it takes the slot of none for another queue
     Holds for_a_slot;
 };
 constexpr SlotRow slot_rows[] = {
-    {State::planned, Holds::place, Holds::no_place, Holds::nothing, Holds::place},
-    {State::fetched, Holds::place, Holds::no_place, Holds::nothing, Holds::place},
+    {State::planned, Holds::preparation, Holds::returned, Holds::nothing, Holds::preparation},
+    {State::fetched, Holds::preparation, Holds::returned, Holds::nothing, Holds::preparation},
     // With an error it has tried to submit: the batch system accepts no job now.
-    {State::prepared, Holds::place, Holds::job_slot, Holds::nothing, Holds::place},
+    {State::prepared, Holds::preparation, Holds::job, Holds::nothing, Holds::preparation},
     // Its job was submitted before, the scheduler knows none, and a further submission waits. The state stays: should the
     // answer to the earlier submission be lost, that job is still looked for, and no script is rewritten under it.
-    {State::submitting, Holds::job_slot, Holds::job_slot, Holds::nothing, Holds::nothing},
-    {State::running, Holds::job_slot, Holds::job_slot, Holds::job_slot, Holds::job_slot},
+    {State::submitting, Holds::job, Holds::job, Holds::nothing, Holds::nothing},
+    {State::running, Holds::job, Holds::job, Holds::job, Holds::job},
 };
 
 Holds held_by(const Attempt& attempt) {
@@ -48,23 +48,23 @@ bool waits_for_an_answer(const Attempt& attempt) {
 }
 
 bool holds_job_slot(const Attempt& attempt) {
-    return held_by(attempt) == Holds::job_slot;
+    return held_by(attempt) == Holds::job;
 }
 
-bool holds_place(const Attempt& attempt) {
-    return held_by(attempt) == Holds::place;
+bool holds_preparation_slot(const Attempt& attempt) {
+    return held_by(attempt) == Holds::preparation;
 }
 
-bool waits_without_place(const Attempt& attempt) {
-    return held_by(attempt) == Holds::no_place;
+bool waits_without_slot(const Attempt& attempt) {
+    return held_by(attempt) == Holds::returned;
 }
 
 SlotUse count_slots(const std::vector<Attempt>& attempts) {
     SlotUse use;
     for (const Attempt& attempt : attempts) {
         use.jobs += holds_job_slot(attempt) ? 1 : 0;
-        use.preparing += holds_place(attempt) ? 1 : 0;
-        use.waiting += waits_without_place(attempt) ? 1 : 0;
+        use.preparing += holds_preparation_slot(attempt) ? 1 : 0;
+        use.waiting += waits_without_slot(attempt) ? 1 : 0;
     }
     return use;
 }
@@ -78,7 +78,7 @@ std::string why_none_begins(const std::vector<Attempt>& attempts) {
     if (use.preparing < max_preparing) return "";
     std::vector<std::string> names;
     for (const Attempt& attempt : attempts) {
-        if (holds_place(attempt)) names.push_back(attempt.asked.cell);
+        if (holds_preparation_slot(attempt)) names.push_back(attempt.asked.cell);
     }
     std::sort(names.begin(), names.end());
     return "waits for one of " + std::to_string(max_preparing) + " places to prepare, taken by " +

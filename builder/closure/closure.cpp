@@ -48,7 +48,7 @@ constexpr auto release_record = io::record<ClosureRelease>({
     field<io::ListOf<io::Nested<edge_record>, max_releases>, &ClosureRelease::after>("after", "what it needs",
                                                                                      Need::valid),
 });
-constexpr auto closure_record_of_file = io::record<Closure>({
+constexpr auto closure_record = io::record<Closure>({
     field<&Closure::requirement>("requirement", "what is wanted", Need::required),
     field<&Closure::mode>("mode", "`compiled` or `source`", Need::required),
     field<&Closure::python>("python", "the interpreter's version"),
@@ -68,23 +68,23 @@ std::string file_of_lock(const ReleaseFile& file) {
            ", hashes = { sha256 = " + quoted(file.sha256) + " } }";
 }
 
-ClosureWant part_of(const Closure& closure, const ClosureRelease& release) {
-    ClosureWant part;
-    part.why = why_needed(closure, release);
+ClosureWant closure_want_of(const Closure& closure, const ClosureRelease& release) {
+    ClosureWant made;
+    made.why = why_needed(closure, release);
     if (release.how == ReleaseHow::none)
-        part.problem = release.note.empty() ? "its closure does not say how it is made" : release.note;
+        made.problem = release.note.empty() ? "its closure does not say how it is made" : release.note;
     const bool is_own = release.how == ReleaseHow::sdist || release.how == ReleaseHow::wheel;
     if (is_own && !release.loose)
-        part.part = ClosurePart{release.how == ReleaseHow::wheel, release.file.sha256};
-    part.is_strangers = release.how == ReleaseHow::wheel && !release.note.empty();
-    if (part.is_strangers)
-        part.why += (part.why.empty() ? "" : "; ") + std::string("an upstream's wheel: ") + release.note;
-    if (release.how == ReleaseHow::recipe) return part;  // its job installs as pip is configured
+        made.part = ClosurePart{release.how == ReleaseHow::wheel, release.file.sha256};
+    made.is_upstreams_wheel = release.how == ReleaseHow::wheel && !release.note.empty();
+    if (made.is_upstreams_wheel)
+        made.why += (made.why.empty() ? "" : "; ") + std::string("an upstream's wheel: ") + release.note;
+    if (release.how == ReleaseHow::recipe) return made;  // its job installs as pip is configured
     for (const auto& edge : release.after) {
         const ClosureRelease* other = closure.find(edge.of);
-        if (other != nullptr) part.after.push_back({other->name, other->version, edge.kind == "build"});
+        if (other != nullptr) made.after.push_back({other->name, other->version, edge.kind == "build"});
     }
-    return part;
+    return made;
 }
 
 }  // namespace
@@ -103,7 +103,7 @@ base::Result<Closure> parse_closure(std::string_view text) {
                           json ? json->string_or("format", "") : json.error().sentence, "resolve it again");
     Closure closure;
     io::Fault fault;
-    if (!closure_record_of_file.read(*json, closure, fault))
+    if (!closure_record.read(*json, closure, fault))
         return base::fail("closure.broken", "The file of a closure cannot be read: " + fault.sentence(),
                           fault.value, "resolve it again");
     if (closure.find(closure.root) == nullptr)
@@ -124,7 +124,7 @@ base::Result<Closure> parse_closure(std::string_view text) {
 
 std::string render_closure(const Closure& closure) {
     io::Json json = io::Json::object({{"format", closure_format}});
-    closure_record_of_file.write_into(json, closure);
+    closure_record.write_into(json, closure);
     return json.render_pretty();
 }
 
@@ -160,7 +160,7 @@ std::vector<Want> wants_of(const Closure& closure, const Want& want, const std::
             one.versions = {release.version};
             one.pythons = {python};
         }
-        one.of_closure = part_of(closure, release);
+        one.of_closure = closure_want_of(closure, release);
         wants.push_back(std::move(one));
     }
     return wants;

@@ -79,9 +79,9 @@ std::string key_of(const ClosureAsked& asked, const Python& python, const Site& 
     return asked.package + "-" + python.tag() + "-" + base::sha256_hex(text).substr(0, key_digits);
 }
 
-base::Result<const Python*> python_of(const ClosureAsked& asked, const ClosureParts& parts) {
-    const auto found = parts.pythons.find(asked.python);
-    if (found == parts.pythons.end())
+base::Result<const Python*> python_of(const ClosureAsked& asked, const ClosurePorts& ports) {
+    const auto found = ports.pythons.find(asked.python);
+    if (found == ports.pythons.end())
         return base::fail("closure.python", "The site has no Python of this version", asked.python);
     if (!found->second) return tl::unexpected(found->second.error());
     return &*found->second;
@@ -98,8 +98,8 @@ Kept kept_of(const std::string& key, const Site& site) {
 }
 
 // The script runs in the step's folder.
-std::string render_script(const ClosureParts& parts, const Python& python) {
-    const Site& site = parts.site;
+std::string render_script(const ClosurePorts& ports, const Python& python) {
+    const Site& site = ports.site;
     std::string text = "python=" + base::quote_shell(python.executable.string()) + "\n" +
                        render_new_environment(site, python.version) +
                        render_setup(site, site.python(python.version), nullptr, "");
@@ -109,28 +109,28 @@ std::string render_script(const ClosureParts& parts, const Python& python) {
     return text + std::string(templates::resolve_closure);
 }
 
-base::Status advance(const ClosureAsked& asked, const ClosureParts& parts, const Python& python,
+base::Status advance(const ClosureAsked& asked, const ClosurePorts& ports, const Python& python,
                      const Kept& kept) {
     std::error_code error;
     if (!fs::exists(kept.step / "request.json", error)) {
         const Json request = Json::object({{"requirement", requirement_of(asked)},
                                            {"mode", closure_modes.text(asked.mode)},
-                                           {"constraints", Json::array_of(bounds_of(asked, parts.site))},
-                                           {"recipes", recipes_json(parts.recipes)},
-                                           {"known_bad", bad_json(parts.site)}});
+                                           {"constraints", Json::array_of(bounds_of(asked, ports.site))},
+                                           {"recipes", recipes_json(ports.recipes)},
+                                           {"known_bad", bad_json(ports.site)}});
         WHEELYARD_TRY(base::make_directories(kept.step));
         WHEELYARD_TRY(base::replace_file(kept.step / "closure.py", templates::closure));
         WHEELYARD_TRY(base::replace_file(kept.step / "request.json", request.render_pretty()));
     }
     LoginStep step{kept.step,
                    "closure",
-                   render_script(parts, python),
-                   job_environment(parts.environment),
+                   render_script(ports, python),
+                   job_environment(ports.environment),
                    "resolving what " + requirement_of(asked) + " needs",
-                   parts.site.login_minutes * 60};
+                   ports.site.login_minutes * 60};
     step.checks = 1;
-    WHEELYARD_TRY(base::replace_file(kept.step / "pip.conf", parts.pip_conf, 0600));
-    auto done = advance_login_step(step, parts.clock);
+    WHEELYARD_TRY(base::replace_file(kept.step / "pip.conf", ports.pip_conf, 0600));
+    auto done = advance_login_step(step, ports.clock);
     const bool is_over = done || done.error().kind != base::ErrorKind::in_progress;
     if (is_over) WHEELYARD_TRY(base::remove_file(kept.step / "pip.conf"));
     return done;
@@ -148,9 +148,9 @@ std::string name_of(const Want& want) {
 
 }  // namespace
 
-base::Result<Closure> find_closure(const ClosureAsked& asked, const ClosureParts& parts, bool resolves) {
-    WHEELYARD_ASSIGN(const Python* python, python_of(asked, parts));
-    const Kept kept = kept_of(key_of(asked, *python, parts.site), parts.site);
+base::Result<Closure> find_closure(const ClosureAsked& asked, const ClosurePorts& ports, bool resolves) {
+    WHEELYARD_ASSIGN(const Python* python, python_of(asked, ports));
+    const Kept kept = kept_of(key_of(asked, *python, ports.site), ports.site);
     std::error_code error;
     if (fs::exists(kept.graph, error)) {
         WHEELYARD_ASSIGN(const auto text, base::read_untrusted_file(kept.graph, max_closure_bytes));
@@ -167,7 +167,7 @@ base::Result<Closure> find_closure(const ClosureAsked& asked, const ClosureParts
     if (!resolves)
         return base::fail_as(base::ErrorKind::in_progress, base::Recovery::retry,
                              {"closure.waits", "What it needs is not resolved yet", asked.package});
-    if (const auto done = advance(asked, parts, *python, kept); !done) {
+    if (const auto done = advance(asked, ports, *python, kept); !done) {
         if (done.error().kind == base::ErrorKind::in_progress) return tl::unexpected(done.error());
         WHEELYARD_TRY(base::make_directories(kept.failed.parent_path()));
         WHEELYARD_TRY(base::replace_file(kept.failed, done.error().text() + "\n"));
@@ -183,14 +183,14 @@ base::Result<Closure> find_closure(const ClosureAsked& asked, const ClosureParts
     return closure;
 }
 
-base::Status forget_closure(const ClosureAsked& asked, const ClosureParts& parts) {
-    WHEELYARD_ASSIGN(const Python* python, python_of(asked, parts));
-    const Kept kept = kept_of(key_of(asked, *python, parts.site), parts.site);
+base::Status forget_closure(const ClosureAsked& asked, const ClosurePorts& ports) {
+    WHEELYARD_ASSIGN(const Python* python, python_of(asked, ports));
+    const Kept kept = kept_of(key_of(asked, *python, ports.site), ports.site);
     WHEELYARD_TRY(base::remove_file(kept.graph));
     return base::remove_file(kept.failed);
 }
 
-std::vector<Want> with_closures(const std::vector<Want>& wants, const ClosureParts& parts, bool resolves) {
+std::vector<Want> with_closures(const std::vector<Want>& wants, const ClosurePorts& ports, bool resolves) {
     std::set<std::string>
         named;  // rows of the site file itself come first: they have its exclusions and companions
     for (const Want& want : wants) {
@@ -208,14 +208,15 @@ std::vector<Want> with_closures(const std::vector<Want>& wants, const ClosurePar
         for (const auto& version : want.versions) {
             for (const auto& python : want.pythons) {
                 const auto closure =
-                    find_closure({want.package, version, python, want.closure}, parts, resolves);
+                    find_closure({want.package, version, python, want.closure}, ports, resolves);
                 if (!closure) {
                     const bool waits = closure.error().kind == base::ErrorKind::in_progress;
                     if (waits) resolves = false;  // one at a time: others use this login node
                     Want waiting = want;
                     waiting.versions = {version};
                     waiting.pythons = {python};
-                    waiting.of_closure = ClosureWant{{}, waits ? "" : closure.error().text(), true, {}, {}};
+                    waiting.of_closure =
+                        ClosureWant{.problem = waits ? "" : closure.error().text(), .is_unresolved = true};
                     all.push_back(std::move(waiting));
                     continue;
                 }

@@ -22,7 +22,7 @@ namespace wheelyard::builder {
 
 inline constexpr std::int64_t closure_retry_s = 1800;
 
-struct ClosureParts {
+struct ClosurePorts {
     const Site& site;
     const Recipes& recipes;
     const std::map<std::string, base::Result<Python>>& pythons;
@@ -41,14 +41,14 @@ struct ClosureAsked {
 
 // The graph. Where none is kept, `resolves` starts the step or looks how it is. Errors: "closure.waits" of kind in_progress (it
 // runs, or is to be started), "closure.failed" (and when it is tried again), those of parse_closure and files.
-[[nodiscard]] base::Result<Closure> find_closure(const ClosureAsked& asked, const ClosureParts& parts,
+[[nodiscard]] base::Result<Closure> find_closure(const ClosureAsked& asked, const ClosurePorts& ports,
                                                  bool resolves);
 
 // Forgets the graph and why there is none.
-[[nodiscard]] base::Status forget_closure(const ClosureAsked& asked, const ClosureParts& parts);
+[[nodiscard]] base::Status forget_closure(const ClosureAsked& asked, const ClosurePorts& ports);
 
 // `wants`, each with a closure replaced by one for each of its releases; until it is known, the want waits or says why not.
-[[nodiscard]] std::vector<Want> with_closures(const std::vector<Want>& wants, const ClosureParts& parts,
+[[nodiscard]] std::vector<Want> with_closures(const std::vector<Want>& wants, const ClosurePorts& ports,
                                               bool resolves);
 
 }  // namespace wheelyard::builder

@@ -18,7 +18,7 @@ namespace wheelyard::builder {
 
 inline constexpr std::size_t max_examples = 8;  // places that are kept for each cause
 
-struct CausePlace {
+struct CauseExample {
     std::string member;  // empty: the archive, or the inputs of the builds
     std::string where;   // a section of an ELF file, or empty
     std::string recorded;
@@ -28,7 +28,7 @@ struct CausePlace {
 struct FoundCause {
     Cause cause = Cause::bytes;
     std::uint64_t places = 0;
-    std::vector<CausePlace> examples;  // at most max_examples
+    std::vector<CauseExample> examples;  // at most max_examples
 };
 
 struct Comparison {

@@ -15,7 +15,7 @@ std::string one_line(const std::string& text) {
     return base::replace_all(base::printable(text), "\n", "?");
 }
 
-std::string render_place(const CausePlace& place) {
+std::string render_place(const CauseExample& place) {
     std::string text = "    " + one_line(place.member.empty() ? place.where : place.member);
     if (!place.member.empty() && !place.where.empty()) text += " " + one_line(place.where);
     text += "\n";
@@ -29,7 +29,7 @@ std::string render_cause(const FoundCause& found) {
     std::string text = "\n" + std::string(row.code) + ": " + std::string(row.sentence);
     if (found.places > 1) text += " (" + std::to_string(found.places) + " places)";
     text += "\n";
-    for (const CausePlace& place : found.examples)
+    for (const CauseExample& place : found.examples)
         text += render_place(place);
     if (found.places > found.examples.size())
         text += "    and " + std::to_string(found.places - found.examples.size()) + " more\n";
@@ -64,7 +64,7 @@ std::string render_differences_json(const DifferencesReport& report) {
     for (const FoundCause& found : report.comparison.causes) {
         const CauseRow& row = cause_row(found.cause);
         Json examples = Json::array();
-        for (const CausePlace& place : found.examples) {
+        for (const CauseExample& place : found.examples) {
             examples.push(Json::object({{"member", base::printable(place.member)},
                                         {"where", base::printable(place.where)},
                                         {"recorded", base::printable(place.recorded)},

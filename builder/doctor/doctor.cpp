@@ -48,7 +48,7 @@ void Doctor::begin_phase(std::string_view name) {
     traceback_ = {};
     context_.clear();
     last_error_ = last_own_error_ = last_reason_ = 0;
-    is_short_ = is_chained_ = false;
+    awaits_reason_ = is_chained_ = false;
     first_probe_ = 0;
     handled_name_.clear();
     last_words_.reset();
@@ -82,7 +82,7 @@ void Doctor::note_rule(std::size_t rule, std::string_view line, std::string_view
         finding.line = seen_.lines;
         finding.text = shorten_line(line);
     }
-    finding.passing = finding.passing && (survivable || may_pass(pattern));
+    finding.passing = finding.passing && (survivable || is_passing(pattern));
     ++finding.count;
     finding.last = seen_.lines;
 }
@@ -139,32 +139,19 @@ void Doctor::find_words(std::string_view text) {
     found_.erase(std::unique(found_.begin(), found_.end()), found_.end());
 }
 
-void Doctor::match(std::string_view line) {
-    find_words(line);
-    if (found_.empty()) return;
-    match_text_ = base::ascii_lower(line);
-    const std::string lower = match_text_;
-    const auto& words = words_.words;
-    bool is_faint = false;
-    bool is_known = false;
-    bool may_open = false;
-    for (const auto index : found_) {
-        const WordKind kind = words[index].kind;
-        may_open = may_open || kind == WordKind::context;
-        if (kind == WordKind::success) last_words_.reset();
-        is_faint = is_faint || kind == WordKind::faint;
-        is_known = is_known || kind == WordKind::rule || kind == WordKind::sign;
-    }
-    if (may_open) context_.open(line, lower);
-    const bool harmless = is_harmless(lower) || context_.is_quoted() || is_source_quote(line);
-    if (is_faint && !harmless) note_faint(line);
-    if (!is_known || is_source_quote(line)) return;
-    if (lower.find(rust_script_failed) != std::string::npos) rust_ = RustReason::after_stderr;
-    if (names_a_panic(line)) {
-        rust_ = RustReason::next;
-        return note_first_error(line, ErrorRank::step);
-    }
+// A line with words of rules, or with signs of an error.
+struct Doctor::MatchedLine {
+    std::string_view line;
+    const std::string& lower;
+    bool is_harmless;
+    bool is_survived;   // in a probe or a warning
+    bool is_handled;    // names the missing module whose exception the program handled
+    bool names_reason;  // why, not only that something failed
+    ErrorRank rank;     // where no rule says otherwise
+};
 
+// What the line says in words that rules look for.
+void Doctor::add_other_words(const std::string& lower) {
     if (const auto program = missing_program(lower); !program.empty())
         match_text_ += "\nprogram '" + program + "' not found";
     if (const auto output = missing_output(lower); !output.empty())
@@ -172,65 +159,97 @@ void Doctor::match(std::string_view line) {
     if (!linked_.empty() && lower.find("(.") != std::string::npos &&
         lower.find("undefined reference") != std::string::npos)
         match_text_ += "\n" + linked_ + ": undefined reference";
-    const std::string_view word = bare_word(lower);
-    if (!word.empty()) match_text_ += "\n" + std::string(word);
+    if (const auto word = bare_word(lower); !word.empty()) match_text_ += "\n" + std::string(word);
     if (match_text_.size() != lower.size()) find_words(match_text_);
-    const bool in_warning = context_.is_quoted() || (harmless && is_remark(lower));
-    const bool survived = context_.is_in_probe() || in_warning;
-    bool is_error = false;
-    const bool is_handled = !handled_name_.empty() && lower.find(handled_name_) != std::string::npos;
-    auto rank = is_consequence(lower) || is_handled ? ErrorRank::consequence : ErrorRank::cause;
-    bool only_steps = true;
-    const bool names_reason = !is_chained_ && names_a_reason(lower);
-    for (const auto index : found_) {
-        const Word& found = words[index];
-        if (found.kind == WordKind::sign) {
-            if (harmless || (found.pattern == "killed" && word.empty())) continue;
-            if (!matches_words(found.pattern, lower)) continue;
-            is_error = true;
-            only_steps = only_steps && is_only_a_step(found.pattern);
-            continue;
-        }
-        if (found.kind != WordKind::rule) continue;
-        const DoctorRule& rule = book_.rules()[found.rule];
-        const bool counts = rule.in_warnings ? !is_only_a_check(lower) : !harmless;
-        const bool is_short = rule.weight == Weight::machine || may_pass(found.pattern);
-        if (!counts || !(is_short ? matches_words : matches_pattern)(found.pattern, match_text_)) continue;
-        if (rule.weight == Weight::machine && quotes_source(lower, max_literal(found.pattern))) continue;
-        if (rule.weight != Weight::machine && context_.is_in_dump()) continue;
-        if (is_handled && rule.weight == Weight::symptom) continue;  // what follows from it is no reason
-        const bool survivable = survived || is_survivable(found.pattern) || rule.weight == Weight::hint;
-        note_rule(found.rule, line, found.pattern, survivable);
-        if (!survivable && (!rule.is_consequence || rule.weight > Weight::symptom)) last_error_ = seen_.lines;
-        if (!survivable && !rule.is_consequence) last_own_error_ = seen_.lines;
-        if (harmless) {
-            if (rule.weight == Weight::cause) note_first_error(line, ErrorRank::survived);
-            return;
-        }
-        const bool passing = !survivable && may_pass(found.pattern);
-        is_short_ = is_short_ || passing;
-        if (passing) return note_first_error(line, ErrorRank::passing);
-        if (!survivable && names_reason && rule.weight >= Weight::symptom && !rule.is_consequence) {
-            last_reason_ = seen_.lines;
-            is_short_ = false;
-        } else if (is_short_) {
-            rank = ErrorRank::consequence;
-        }
-        if (rule.is_consequence) rank = ErrorRank::consequence;
-        if (survivable) rank = rule.weight == Weight::hint ? ErrorRank::hint : ErrorRank::survived;
-        return note_first_error(line, rank);  // more general rules follow
+}
+
+void Doctor::match(std::string_view line) {
+    find_words(line);
+    if (found_.empty()) return;
+    match_text_ = base::ascii_lower(line);
+    const std::string lower = match_text_;
+    const auto has = [&](WordKind kind) {
+        return std::any_of(found_.begin(), found_.end(),
+                           [&](auto index) { return words_.words[index].kind == kind; });
+    };
+    if (has(WordKind::success)) last_words_.reset();
+    if (has(WordKind::context)) context_.open(line, lower);
+    const bool harmless = is_harmless(lower) || context_.is_quoted() || is_source_quote(line);
+    if (has(WordKind::faint) && !harmless) note_faint(line);
+    if ((!has(WordKind::rule) && !has(WordKind::sign)) || is_source_quote(line)) return;
+    if (lower.find(rust_script_failed) != std::string::npos) rust_ = RustReason::after_stderr;
+    if (names_a_panic(line)) {
+        rust_ = RustReason::next;
+        return note_first_error(line, ErrorRank::step);
     }
-    if (!is_error) return;
-    if (only_steps) rank = ErrorRank::step;
-    if (context_.is_in_probe()) rank = ErrorRank::survived;
-    if (rank == ErrorRank::cause && names_reason) {
+
+    add_other_words(lower);
+    const bool in_warning = context_.is_quoted() || (harmless && is_remark(lower));
+    const bool is_handled = !handled_name_.empty() && lower.find(handled_name_) != std::string::npos;
+    const MatchedLine it{line,
+                         lower,
+                         harmless,
+                         context_.is_in_probe() || in_warning,
+                         is_handled,
+                         !is_chained_ && names_a_reason(lower),
+                         is_consequence(lower) || is_handled ? ErrorRank::consequence : ErrorRank::cause};
+    bool is_error = false;
+    bool only_steps = true;
+    for (const auto index : found_) {
+        const Word& found = words_.words[index];
+        if (found.kind == WordKind::rule && apply_rule(found, it)) return;  // more general rules follow
+        if (found.kind != WordKind::sign || harmless || !matches_words(found.pattern, lower)) continue;
+        if (found.pattern == "killed" && bare_word(lower).empty()) continue;
+        is_error = true;
+        only_steps = only_steps && is_only_a_step(found.pattern);
+    }
+    if (is_error) note_sign(it, only_steps);
+}
+
+// False: the line is not of this rule.
+bool Doctor::apply_rule(const Word& found, const MatchedLine& it) {
+    const DoctorRule& rule = book_.rules()[found.rule];
+    const bool counts = rule.in_warnings ? !is_only_a_check(it.lower) : !it.is_harmless;
+    if (!counts || !matches(rule, found.pattern, match_text_)) return false;
+    if (rule.weight == Weight::machine && quotes_source(it.lower, max_literal(found.pattern))) return false;
+    if (rule.weight != Weight::machine && context_.is_in_dump()) return false;
+    if (it.is_handled && rule.weight == Weight::symptom) return false;  // what follows from it is no reason
+    const bool survivable = it.is_survived || is_survivable(found.pattern) || rule.weight == Weight::hint;
+    note_rule(found.rule, it.line, found.pattern, survivable);
+    if (!survivable && (!rule.is_consequence || rule.weight > Weight::symptom)) last_error_ = seen_.lines;
+    if (!survivable && !rule.is_consequence) last_own_error_ = seen_.lines;
+    if (it.is_harmless) {
+        if (rule.weight == Weight::cause) note_first_error(it.line, ErrorRank::survived);
+        return true;
+    }
+    ErrorRank rank = it.rank;
+    if (!survivable && is_passing(found.pattern)) {
+        awaits_reason_ = true;
+        rank = ErrorRank::passing;
+    } else if (!survivable && it.names_reason && rule.weight >= Weight::symptom && !rule.is_consequence) {
         last_reason_ = seen_.lines;
-        is_short_ = false;
-    } else if (rank == ErrorRank::cause && is_short_) {
-        return note_first_error(line, ErrorRank::consequence);
+        awaits_reason_ = false;
+    } else if (survivable) {
+        rank = rule.weight == Weight::hint ? ErrorRank::hint : ErrorRank::survived;
+    } else if (awaits_reason_ || rule.is_consequence) {
+        rank = ErrorRank::consequence;
+    }
+    note_first_error(it.line, rank);
+    return true;
+}
+
+// A line that is of no rule.
+void Doctor::note_sign(const MatchedLine& it, bool only_steps) {
+    const ErrorRank of_sign = only_steps ? ErrorRank::step : it.rank;
+    const ErrorRank rank = context_.is_in_probe() ? ErrorRank::survived : of_sign;
+    if (rank == ErrorRank::cause && it.names_reason) {
+        last_reason_ = seen_.lines;
+        awaits_reason_ = false;
+    } else if (rank == ErrorRank::cause && awaits_reason_) {
+        return note_first_error(it.line, ErrorRank::consequence);
     }
     is_chained_ = false;
-    note_first_error(line, rank);
+    note_first_error(it.line, rank);
     if (rank == ErrorRank::cause) last_error_ = last_own_error_ = seen_.lines;
 }
 

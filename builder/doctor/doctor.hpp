@@ -30,6 +30,8 @@ inline constexpr std::uint64_t log_scan_bytes = 2 * base::gib;     // examined a
 inline constexpr std::size_t context_lines = 4;                    // shown before and after the first error
 inline constexpr std::size_t max_log_line_bytes = 64 * base::kib;  // the rest of a longer line is ignored
 
+struct Word;  // log_words.hpp
+
 struct Finding {
     const DoctorRule* rule = nullptr;
     std::uint64_t line = 0;   // the first line that matches, from 1
@@ -37,7 +39,7 @@ struct Finding {
     std::uint64_t count = 0;  // number of lines that match
     std::uint64_t last = 0;   // the last of them
     bool survivable = true;   // the build may have gone on after each of them
-    bool passing = true;      // so may the program that wrote them have
+    bool passing = true;      // each is survivable or of a pattern with `~`: the program may have gone on
     std::size_t probe =
         0;  // the last probe of a configuration in which it matches; 0: also outside of probes
 };
@@ -70,15 +72,25 @@ class Doctor {
 
   private:
     // How likely a line is the cause. An error of a higher rank replaces the first error; a later one of the same rank
-    // does not. passing: the program may have gone on; only an error with a reason of its own replaces it. hint: most builds survive it. consequence: says that a command failed. survived: an error, if nothing
-    // worse follows. step: names what failed, before the output that says why.
-    enum class ErrorRank { hint, consequence, survived, step, passing, cause };
+    // does not. `?` and `~` are marks of a rule's pattern (doctor_rules.hpp).
+    enum class ErrorRank {
+        hint,         // of a rule of this weight: most builds survive it
+        consequence,  // says that a command failed
+        survived,     // in a warning, in a probe or by a `?`: an error if nothing worse follows
+        step,         // names what failed, before the output that says why
+        passing,      // by a `~`: only an error with a reason of its own replaces it
+        cause,
+    };
+    struct MatchedLine;
 
     void examine_line(std::string_view line);
     void examine_marker(std::string_view line);
     void begin_phase(std::string_view name);
     void find_words(std::string_view text);
     void match(std::string_view line);
+    void add_other_words(const std::string& lower);
+    [[nodiscard]] bool apply_rule(const Word& found, const MatchedLine& it);
+    void note_sign(const MatchedLine& it, bool only_steps);
     void note_rule(std::size_t rule, std::string_view line, std::string_view pattern, bool survivable);
     void note_first_error(std::string_view line, ErrorRank rank);
     [[nodiscard]] std::vector<std::string> kept_lines() const;
@@ -105,7 +117,7 @@ class Doctor {
     SourceLine traceback_;                 // the last `File "…", line N` of a Python traceback
     std::uint64_t last_error_ = 0;         // the last line with an error that no build survives
     std::uint64_t last_reason_ = 0;        // the last that says why, not only that something failed
-    bool is_short_ = false;              // a line said what its program may get over, and no reason followed
+    bool awaits_reason_ = false;         // a line said what its program may get over, and no reason followed
     std::uint64_t traceback_begin_ = 0;  // the line of the last Python traceback's title
     std::string handled_name_;           // the missing module whose exception the program handled
     bool is_chained_ = false;            // Python: the next exception follows from the one before

@@ -75,12 +75,12 @@ bool is_survivable(std::string_view pattern) {
     return pattern.starts_with('?');
 }
 
-bool may_pass(std::string_view pattern) {
+bool is_passing(std::string_view pattern) {
     return pattern.starts_with('~');
 }
 
 std::string_view without_mark(std::string_view pattern) {
-    return pattern.substr(is_survivable(pattern) || may_pass(pattern) ? 1 : 0);
+    return pattern.substr(is_survivable(pattern) || is_passing(pattern) ? 1 : 0);
 }
 
 bool matches_pattern(std::string_view pattern, std::string_view lower) {
@@ -102,6 +102,11 @@ bool matches_words(std::string_view pattern, std::string_view lower) {
             return matches_pattern(plain, lower.substr(at));
     }
     return false;
+}
+
+bool matches(const DoctorRule& rule, std::string_view pattern, std::string_view lower) {
+    const bool is_short = rule.weight == Weight::machine || is_passing(pattern);
+    return is_short ? matches_words(pattern, lower) : matches_pattern(pattern, lower);
 }
 
 std::string_view max_literal(std::string_view pattern) {

@@ -59,13 +59,15 @@ struct DoctorRule {
 
 // Whether a build may survive a line with this pattern: it begins with `?`.
 [[nodiscard]] bool is_survivable(std::string_view pattern);
-[[nodiscard]] bool may_pass(std::string_view pattern);                  // it begins with `~`
+[[nodiscard]] bool is_passing(std::string_view pattern);                // it begins with `~`
 [[nodiscard]] std::string_view without_mark(std::string_view pattern);  // the pattern itself
 // Whether a line (in lower case) contains all pieces of a pattern in order.
 [[nodiscard]] bool matches_pattern(std::string_view pattern, std::string_view lower);
 // The same, and the first piece does not begin inside a word: "omnibus error" is no "bus error". "error" and
 // "exception" may, because names of exceptions end so.
 [[nodiscard]] bool matches_words(std::string_view pattern, std::string_view lower);
+// Whether a line matches this pattern of the rule: what machines and passing patterns say is short, so whole words.
+[[nodiscard]] bool matches(const DoctorRule& rule, std::string_view pattern, std::string_view lower);
 // The longest piece of a pattern without `*`: a matching line contains it.
 [[nodiscard]] std::string_view max_literal(std::string_view pattern);
 

@@ -18,9 +18,8 @@ std::string line_of(std::string_view pattern) {
 bool is_hidden_by(const DoctorRule& earlier, const DoctorRule& rule, std::string_view pattern) {
     if (rule.in_warnings && !earlier.in_warnings) return false;
     return std::any_of(earlier.patterns.begin(), earlier.patterns.end(), [&](const std::string& one) {
-        const bool is_short = earlier.weight == Weight::machine || may_pass(one);
         // The letter in front: a word that begins the pattern may go on to the left in a line.
-        return (is_short ? matches_words : matches_pattern)(one, "x" + line_of(pattern));
+        return matches(earlier, one, "x" + line_of(pattern));
     });
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "builder/site/script_setup.hpp"
 #include "builder/site/version_pairs.hpp"
 #include "lib/accelerator/accelerator_kind.hpp"
 #include "lib/base/text/text.hpp"
@@ -19,14 +20,6 @@ std::optional<Version> version_in(std::string_view text) {
     return parsed ? std::optional(*parsed) : std::nullopt;
 }
 
-std::vector<std::string> modules_of(const PairInput& input) {
-    std::vector<std::string> modules = input.site.modules.load;
-    const Accelerator* accelerator = input.site.accelerator(input.accelerator);
-    if (accelerator != nullptr)
-        modules.insert(modules.end(), accelerator->modules.begin(), accelerator->modules.end());
-    return modules;
-}
-
 // What the site provides for a cell, by name: its Python, its modules, `[versions]`.
 std::map<std::string, Version> provided(const PairInput& input) {
     std::map<std::string, Version> all;
@@ -35,7 +28,7 @@ std::map<std::string, Version> provided(const PairInput& input) {
             all.insert_or_assign(wheel::normalize_name(name), *version);
     };
     const Accelerator* accelerator = input.site.accelerator(input.accelerator);
-    const std::vector<std::string> modules = modules_of(input);
+    const std::vector<std::string> modules = modules_of(input.site, nullptr, accelerator);
     const auto* kind =
         accelerator == nullptr ? nullptr : accelerator::find_accelerator_kind(accelerator->kind);
     const accelerator::Texts toolkits = kind == nullptr ? accelerator::Texts() : kind->toolkit_modules;
@@ -182,7 +175,7 @@ std::optional<std::string> find_unnamed(const PairInput& input) {
     Environment variables = input.site.environment;
     if (accelerator != nullptr) merge_environment(variables, accelerator->environment);
     merge_environment(variables, input.recipe.build_environment);
-    const std::vector<std::string> modules = modules_of(input);
+    const std::vector<std::string> modules = modules_of(input.site, nullptr, accelerator);
     for (const auto& need : input.recipe.needs) {
         const auto& name = need.first;  // clang 14 captures no structured binding
         const auto& of_it = need.second;

@@ -41,11 +41,17 @@ struct VersionedCell {
     const Recipe& recipe;
     const Python& python;
 
-    void set(CellState state, std::string reason) const {
-        cell.state = state;
-        cell.reason = std::move(reason);
-    }
+    void set(CellState state, std::string reason) const { cell.set(state, std::move(reason)); }
 };
+
+const ClosurePart* part_of(const std::optional<ClosureWant>& want) {
+    return want && want->part ? &*want->part : nullptr;
+}
+
+bool builds_for_kind(const Recipe& recipe, const Accelerator& accelerator) {
+    return std::find(recipe.accelerators.begin(), recipe.accelerators.end(), accelerator.kind) !=
+           recipe.accelerators.end();
+}
 
 class Planner {
   public:
@@ -74,9 +80,9 @@ class Planner {
 
   private:
     static Recipe of_want(const Want& want, Recipe recipe) {
-        if (want.of_closure && want.of_closure->part)
-            return for_closure(std::move(recipe), *want.of_closure->part, want.versions.front());
-        return want.uploaded ? for_uploaded_source(std::move(recipe)) : recipe;
+        const ClosurePart* part = part_of(want.of_closure);
+        return for_origin(std::move(recipe), part, want.uploaded.has_value(),
+                          part == nullptr ? "" : want.versions.front());
     }
 
     void add_want(const Want& want, const Recipe& recipe) {
@@ -113,32 +119,29 @@ class Planner {
         cell.python = python_name;
         cell.accelerator = accelerator;
         cell.uploaded = want.uploaded;
-        cell.recipe = !general.is_default()                    ? general.file.string()
-                      : general.source == SourceKind::upstream ? "no recipe: upstream's wheel"
-                                                               : "default recipe";
+        cell.recipe = recipe_text(general);
         cell.of_closure = want.of_closure;
         cell.name =
             cell_name(cell.package, wanted, python_name) + (accelerator.empty() ? "" : "-" + accelerator);
         std::optional<Version> chosen;
         const auto python = world_.pythons.find(python_name);
         if (python == world_.pythons.end() || !python->second) {
-            cell.state = CellState::impossible;
-            cell.reason = python == world_.pythons.end() ? "the site has no Python of this version"
-                                                         : python->second.error().text();
+            cell.set(CellState::impossible, python == world_.pythons.end()
+                                                ? "the site has no Python of this version"
+                                                : python->second.error().text());
         } else if (!builds_for(general, accelerator)) {
-            cell.state = CellState::impossible;
-            cell.reason = "the recipe builds for " + base::join(general.accelerators, ", ") + ", not for `" +
-                          accelerator + "`";
+            cell.set(CellState::impossible, "the recipe builds for " +
+                                                base::join(general.accelerators, ", ") + ", not for `" +
+                                                accelerator + "`");
         } else if (want.of_closure && want.of_closure->is_unresolved) {
             const std::string& problem = want.of_closure->problem;
-            cell.state = problem.empty() ? CellState::held : CellState::given_up;
-            cell.reason = problem.empty() ? "what it needs is not resolved yet: the next `tick` or `run` does"
-                                          : problem;
+            cell.set(problem.empty() ? CellState::held : CellState::given_up,
+                     problem.empty() ? "what it needs is not resolved yet: the next `tick` or `run` does"
+                                     : problem);
         } else {
             const ChoiceInput input{site_, want, general, world_, *python->second, accelerator};
             const Choice choice = choose_version(input, wanted);
-            cell.state = choice.state;
-            cell.reason = choice.reason;
+            cell.set(choice.state, choice.reason);
             if (choice.version) chosen = name_version(cell, *choice.version, *python->second);
             if (chosen) judge_with_objections(cell, input, *chosen);
         }
@@ -151,21 +154,18 @@ class Planner {
         positions_.push_back(position_);
         if (!chosen || cell.state == CellState::excluded) return;
         for (const auto& follow_up : want.follow_ups)
-            add_follow_up(want, follow_up, *chosen, cell);
+            add_companion(want, follow_up, *chosen, cell);
     }
 
     [[nodiscard]] bool builds_for(const Recipe& recipe, const std::string& accelerator) const {
         if (recipe.accelerators.empty()) return true;
         const Accelerator* there = site_.accelerator(accelerator);
-        return there != nullptr && std::find(recipe.accelerators.begin(), recipe.accelerators.end(),
-                                             there->kind) != recipe.accelerators.end();
+        return there != nullptr && builds_for_kind(recipe, *there);
     }
 
     [[nodiscard]] Recipe recipe_of(const Cell& cell, const std::string& version) const {
-        Recipe recipe = recipe_for(site_, recipes_, cell.package, version, cell.accelerator);
-        if (cell.of_closure && cell.of_closure->part)
-            return for_closure(std::move(recipe), *cell.of_closure->part, version);
-        return cell.uploaded ? for_uploaded_source(std::move(recipe)) : recipe;
+        return for_origin(recipe_for(site_, recipes_, cell.package, version, cell.accelerator),
+                          part_of(cell.of_closure), cell.uploaded.has_value(), version);
     }
 
     // Adds the label to the version, and sets version and name of the cell.
@@ -184,27 +184,25 @@ class Planner {
     }
 
     void judge_with_objections(Cell& cell, const ChoiceInput& input, const Version& version) {
-        if (const auto objection = find_objection(input, version)) {
-            cell.state = objection->state;
-            cell.reason = objection->reason;
-            return;
-        }
+        if (const auto objection = find_objection(input, version))
+            return cell.set(objection->state, objection->reason);
         const Recipe recipe = recipe_of(cell, cell.version);
-        PairInput pairs{site_, recipe, version, input.python, cell.accelerator};
-        if (const auto misfit = find_misfit(pairs)) {
-            cell.state = CellState::impossible;
-            cell.reason = *misfit;
-            return;
-        }
-        judge({cell, version, recipe, input.python});
+        const VersionedCell it{cell, version, recipe, input.python};
+        PairInput pairs = pairs_of(it);
+        if (const auto misfit = find_misfit(pairs)) return it.set(CellState::impossible, *misfit);
+        judge(it);
         pairs.against = cell.against;
         if (recipe.source == SourceKind::upstream) return;
         for (auto& bound : cite_bounds(pairs))
             cell.bounds.push_back(std::move(bound));
     }
 
+    [[nodiscard]] PairInput pairs_of(const VersionedCell& it) const {
+        return {site_, it.recipe, it.version, it.python, it.cell.accelerator};
+    }
+
     // Adds a companion of one cell: the version that its recipe names for it, with the same Python and accelerator.
-    void add_follow_up(const Want& want, const std::string& package, const Version& version, const Cell& of) {
+    void add_companion(const Want& want, const std::string& package, const Version& version, const Cell& of) {
         const Recipe recipe = recipes_.of(package);
         Want companion{package, {}, want.pythons};
         const auto own = recipe.against == want.package ? companion_of(recipe, version) : std::nullopt;
@@ -216,13 +214,12 @@ class Planner {
         cell.version = "?";
         cell.python = of.python;
         cell.accelerator = of.accelerator;
-        cell.recipe = recipe.is_default() ? "default recipe" : recipe.file.string();
+        cell.recipe = recipe_text(recipe);
         cell.name = package + "-for-" + of.name;
-        cell.state = CellState::impossible;
-        cell.reason = recipe.against == want.package
-                          ? "its recipe names no version for " + want.package + " " + version.public_text() +
-                                ": add it under [against.versions]"
-                          : "its recipe is not built against " + want.package;
+        cell.set(CellState::impossible, recipe.against == want.package
+                                            ? "its recipe names no version for " + want.package + " " +
+                                                  version.public_text() + ": add it under [against.versions]"
+                                            : "its recipe is not built against " + want.package);
         if (!seen_.insert(cell.name).second) return;
         plan_.cells.push_back(std::move(cell));
         positions_.push_back(position_);
@@ -254,12 +251,12 @@ class Planner {
         Cell row = again;
         row.against.clear();
         row.name += "-for-" + of.name;
-        row.state = CellState::impossible;
-        row.reason = is_stable ? "it is built against " + there->against +
-                                     " and works with that and newer ones: name " + of.package + " " +
-                                     second->public_text() + " first"
-                               : "it is pinned to " + there->against +
-                                     ", and there is one wheel of this name: want one of the two";
+        row.set(CellState::impossible,
+                is_stable
+                    ? "it is built against " + there->against + " and works with that and newer ones: name " +
+                          of.package + " " + second->public_text() + " first"
+                    : "it is pinned to " + there->against +
+                          ", and there is one wheel of this name: want one of the two");
         if (!seen_.insert(row.name).second) return;
         plan_.cells.push_back(std::move(row));
         positions_.push_back(position_);
@@ -280,11 +277,8 @@ class Planner {
 
     void judge_closure(Cell& cell, std::set<const Cell*>& seen) {
         if (!cell.of_closure || cell.state != CellState::wanted || !seen.insert(&cell).second) return;
-        if (!cell.of_closure->problem.empty()) {
-            cell.state = CellState::impossible;
-            cell.reason = cell.of_closure->problem;
-            return;
-        }
+        if (!cell.of_closure->problem.empty())
+            return cell.set(CellState::impossible, cell.of_closure->problem);
         bool is_final = false;  // what is missing does not come by itself
         for (const ClosureNeed& need : cell.of_closure->after) {
             const auto at =
@@ -303,10 +297,10 @@ class Planner {
     }
 
     static void wait_for(Cell& cell, const ClosureNeed& need, const Cell* other, bool is_final) {
-        cell.state = other == nullptr || is_never(*other) ? CellState::impossible : CellState::held;
+        cell.set(other == nullptr || is_never(*other) ? CellState::impossible : CellState::held,
+                 "waits for " + need.package + " " + need.version + ", needed to " +
+                     (need.to_build ? "build" : "run"));
         cell.awaits_others = cell.state == CellState::held && is_final;
-        cell.reason = "waits for " + need.package + " " + need.version + ", needed to " +
-                      (need.to_build ? "build" : "run");
         if (other == nullptr) {
             cell.reason += ": no row of the plan";
             return;
@@ -320,7 +314,7 @@ class Planner {
     // By the hash of the file: other builds of the version have other bytes.
     static void add_to_lock(const Cell& other, ClosurePart& part) {
         part.lock.emplace_back(other.wheel->filename, "sha256:" + other.wheel->sha256);
-        if (is_unexplained(other, *other.wheel) || (other.of_closure && other.of_closure->is_strangers))
+        if (is_unexplained(other, *other.wheel) || (other.of_closure && other.of_closure->is_upstreams_wheel))
             part.strangers.push_back(other.wheel->filename);
     }
 
@@ -330,9 +324,10 @@ class Planner {
         const Cell* other = it.recipe.against.empty() ? nullptr : find_against(it);
         if (other != nullptr) cell.against = it.recipe.against + "==" + other->version;
         const auto published = world_.published.find(cell.package);
-        const bool asked = published != world_.published.end() && published->second;
-        if (asked && *published->second) {
-            if (const auto* file = find_published(**published->second, it)) {
+        const std::optional<simple::ProjectPage>* page =  // nullptr: the registry gave no answer
+            published != world_.published.end() && published->second ? &*published->second : nullptr;
+        if (page != nullptr && *page) {
+            if (const auto* file = find_published(**page, it)) {
                 cell.wheel = *file;
                 return it.set(CellState::have, file->filename + notice_of(file->filename));
             }
@@ -340,14 +335,14 @@ class Planner {
         const CellHistory history = history_of(cell.name, world_.attempts);
         const Attempt* last = history.last;
         if (judge_active(cell, history)) return;
-        if (is_elsewhere(last)) {
+        if (is_in_other_index(last)) {
             return it.set(CellState::have, last->wheel.filename + " in index `" + last->wheel.index + "`");
         }
         if (!site_.registry && last != nullptr && last->state == State::done) {
             return it.set(CellState::have,
                           last->wheel.filename + " in the work folder" + notice_of(last->wheel.filename));
         }
-        if (site_.registry && !asked) {
+        if (site_.registry && page == nullptr) {
             return it.set(CellState::unknown, published == world_.published.end()
                                                   ? "the registry was not queried"
                                                   : published->second.error().text());
@@ -366,7 +361,7 @@ class Planner {
         if (cell.state == CellState::wanted) judge_source(it);
         if (cell.state == CellState::wanted) judge_needs(it);
         if (cell.state == CellState::wanted && !it.recipe.against.empty()) judge_against(it, other);
-        if (cell.state == CellState::wanted) judge_siblings(cell, asked ? &*published->second : nullptr);
+        if (cell.state == CellState::wanted) judge_siblings(cell, page);
     }
 
     // What the attempt that made the wheel knows of it.
@@ -390,21 +385,21 @@ class Planner {
 
     // Whether the wheel was uploaded to another index, for example a staging index, for a task of the registry. From
     // there on another identity is responsible for it.
-    [[nodiscard]] bool is_elsewhere(const Attempt* last) const {
+    [[nodiscard]] bool is_in_other_index(const Attempt* last) const {
         return site_.registry && last != nullptr && last->state == State::done &&
                !last->wheel.index.empty() && last->wheel.index != site_.registry->index;
     }
 
     void judge_needs(const VersionedCell& it) const {
         if (it.recipe.source == SourceKind::upstream) return;
-        const auto unnamed = find_unnamed({site_, it.recipe, it.version, it.python, it.cell.accelerator});
+        const auto unnamed = find_unnamed(pairs_of(it));
         if (unnamed) it.set(CellState::impossible, *unnamed);
     }
 
     // Whether versions go together that no row names, a person has to decide.
     void judge_pairs(const VersionedCell& it) const {
         if (site_.build_unknown) return;
-        const auto unknown = find_unknown({site_, it.recipe, it.version, it.python, it.cell.accelerator});
+        const auto unknown = find_unknown(pairs_of(it));
         if (!unknown) return;
         it.set(CellState::unknown, unknown->reason + "; `build_unknown = true` of site.toml builds it");
         it.cell.bounds.push_back("nearest row: " + unknown->nearest);
@@ -415,8 +410,7 @@ class Planner {
     void judge_upload(Cell& cell) const {
         const auto refused = world_.refused_uploads.find(cell.package);
         if (refused == world_.refused_uploads.end()) return;
-        cell.state = CellState::held;
-        cell.reason = refused->second.text();
+        cell.set(CellState::held, refused->second.text());
         cell.awaits_others = true;
     }
 
@@ -494,8 +488,7 @@ class Planner {
         return best;
     }
 
-    // "==2.4.0", by the version pairs or the recipe; of a version that neither names " that [against.versions] of its recipe
-    // or a version pair names".
+    // "==2.4.0", by the version pairs or the recipe; of a version that neither names, words that say so.
     [[nodiscard]] static std::string allowed_of(const VersionedCell& it) {
         for (const auto& [own, allowed] : it.recipe.against_versions) {
             const auto version = Version::parse(own);
@@ -510,16 +503,17 @@ class Planner {
                                                      allowed_of(it) + " for this Python and accelerator");
         }
         const bool is_had = other->state == CellState::have;
-        const bool is_elsewhere =
+        const bool is_out_of_reach =
             is_had && site_.registry && !other->wheel;  // the build does not search other indexes
-        if (is_had && !is_elsewhere) return;
+        if (is_had && !is_out_of_reach) return;
         const bool never = is_never(*other);
         std::string how(cell_state_text(other->state));
-        if (is_elsewhere) how = other->reason + ": not before it is promoted";
+        if (is_out_of_reach) how = other->reason + ": not before it is promoted";
         if (other->state == CellState::given_up) how += ": not before `retry`";
         it.set(never ? CellState::impossible : CellState::held,
                (never ? "without " : "after ") + other->name + ", which it is built against (" + how + ")");
-        it.cell.awaits_others = is_elsewhere || other->state == CellState::given_up || other->awaits_others;
+        it.cell.awaits_others =
+            is_out_of_reach || other->state == CellState::given_up || other->awaits_others;
     }
 
     // A pure wheel serves every Python, so two builds of it would produce the same file name. Until a published wheel
@@ -529,10 +523,10 @@ class Planner {
         const bool is_per_python = page != nullptr && *page && builds_per_python(**page);
         if (is_per_python && site_.compiler_cache_gib == 0) return;
         const auto hold = [&cell, is_per_python](const std::string& other) {
-            cell.state = CellState::held;
-            cell.reason = "after " + other +
-                          (is_per_python ? ": most of its compiles are then in the compiler cache"
-                                         : ": its wheel may serve this Python too");
+            cell.set(CellState::held,
+                     "after " + other +
+                         (is_per_python ? ": most of its compiles are then in the compiler cache"
+                                        : ": its wheel may serve this Python too"));
         };
         for (const auto& attempt : world_.attempts) {
             if (attempt.asked.purpose == Purpose::build && attempt.asked.cell != cell.name &&
@@ -560,8 +554,8 @@ class Planner {
 
     // A wheel of a release that the closure builds, which does not say how it was made: as those of an upstream in a mirror.
     static bool is_unexplained(const Cell& cell, const simple::FileLink& file) {
-        return cell.of_closure && cell.of_closure->part && !cell.of_closure->part->is_taken &&
-               file.provenance_sha256.empty();
+        const ClosurePart* part = part_of(cell.of_closure);
+        return part != nullptr && !part->is_taken && file.provenance_sha256.empty();
     }
 
     // A pure wheel of ours would have the same name, which the index gives to one file.
@@ -598,9 +592,8 @@ std::vector<std::string> accelerators_for(const Site& site, const Want& want, co
     if (recipe.accelerators.empty()) return {""};
     std::vector<std::string> names = want.accelerators;
     for (const auto& accelerator : site.accelerators) {
-        const bool known = std::find(recipe.accelerators.begin(), recipe.accelerators.end(),
-                                     accelerator.kind) != recipe.accelerators.end();
-        if (want.accelerators.empty() && known) names.push_back(accelerator.name);
+        if (want.accelerators.empty() && builds_for_kind(recipe, accelerator))
+            names.push_back(accelerator.name);
     }
     if (names.empty())
         names.push_back(site.accelerators.front().name);  // add() gives the reason why it is impossible
@@ -620,6 +613,11 @@ std::optional<std::size_t> find_release(const std::vector<Cell>& cells, const st
         if (!found || cell.accelerator == accelerator) found = at;
     }
     return found;
+}
+
+std::string recipe_text(const Recipe& recipe) {
+    if (!recipe.is_default()) return recipe.file.string();
+    return recipe.source == SourceKind::upstream ? "no recipe: upstream's wheel" : "default recipe";
 }
 
 std::string_view cell_state_text(CellState state) {
@@ -649,7 +647,7 @@ const Cell* Plan::find(const std::string& name) const {
 
 Plan make_plan(const Site& site, const Recipes& recipes, const World& world) {
     Plan plan = Planner(site, recipes, world).plan();
-    plan.cells = with_followups(std::move(plan.cells), {site, recipes, world});
+    plan.cells = with_tests_and_promotions(std::move(plan.cells), {site, recipes, world});
     plan.cells = with_reproductions(std::move(plan.cells), {site, recipes, world});
     const std::string why = why_none_begins(world.attempts);
     for (Cell& cell : plan.cells) {

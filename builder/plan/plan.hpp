@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "builder/attempt/attempt.hpp"
@@ -53,7 +54,7 @@ struct Cell {
     CellState state = CellState::unknown;
     std::string reason;
     std::string attempt;                   // the latest one, or empty
-    std::string recipe;                    // file, or "default recipe"
+    std::string recipe;                    // recipe_text()
     std::vector<std::string> bounds = {};  // "cmake<4 by versions.toml:12:1"
     // Other cells of the package that it is built against which it serves, too: "torch-2.12.0-cp312".
     std::vector<std::string> also_for = {};
@@ -68,7 +69,14 @@ struct Cell {
     std::string remedy = {};  // of the doctor, for the last failure: what waits for this cell shows it
     std::optional<TorchVerdict> torch_abi = {};  // nullopt: not asked, or nothing is known
     std::optional<ClosureWant> of_closure = {};  // of a release of a closure; once wanted, with its lock
+
+    void set(CellState to, std::string why) {
+        state = to;
+        reason = std::move(why);
+    }
 };
+// Its file, "default recipe", or "no recipe: upstream's wheel".
+[[nodiscard]] std::string recipe_text(const Recipe& recipe);
 
 struct Plan {
     std::vector<Cell> cells;                  // in the order of the site file

@@ -38,15 +38,12 @@ void judge_test(Cell& cell, const HardwareTest& test, const Site& site, const Wo
     const CellHistory history = history_of(cell.name, attempts);
     if (judge_active(cell, history)) return;
     if (history.last != nullptr && history.last->state == State::done) {
-        cell.state = CellState::have;
-        cell.reason = "passed, attempt " + history.last->id;
-        return;
+        return cell.set(CellState::have, "passed, attempt " + history.last->id);
     }
     judge_failures(cell, history, site, cell.wheel->filename + " is not tested yet", world.now);
     if (test.nodes > 1 && !site.scheduler->batch) {
-        cell.state = CellState::impossible;
-        cell.reason = "it needs " + std::to_string(test.nodes) + " nodes, and the " +
-                      std::string(site.scheduler->name) + " scheduler has one";
+        cell.set(CellState::impossible, "it needs " + std::to_string(test.nodes) + " nodes, and the " +
+                                            std::string(site.scheduler->name) + " scheduler has one");
     }
 }
 
@@ -64,28 +61,25 @@ void judge_promotion(Cell& cell, const std::vector<Cell>& tests, const PlanInput
     const std::string& to = input.site.registry->promote_to;
     const auto promoted = input.world.promoted.find(cell.package);
     if (promoted == input.world.promoted.end() || !promoted->second) {
-        cell.state = CellState::unknown;
-        cell.reason = promoted == input.world.promoted.end() ? "the registry was not queried"
-                                                             : promoted->second.error().text();
-        return;
+        return cell.set(CellState::unknown, promoted == input.world.promoted.end()
+                                                ? "the registry was not queried"
+                                                : promoted->second.error().text());
     }
     const auto& page = *promoted->second;
     const auto* there = page ? simple::find_file(*page, cell.wheel->filename) : nullptr;
     if (there != nullptr) {
         const bool same = there->sha256 == cell.wheel->sha256;
-        cell.state = same ? CellState::have : CellState::given_up;
-        cell.reason =
-            same ? "in index `" + to + "`" : "index `" + to + "` has a different file with this name";
-        return;
+        return cell.set(
+            same ? CellState::have : CellState::given_up,
+            same ? "in index `" + to + "`" : "index `" + to + "` has a different file with this name");
     }
     const std::vector<Attempt> attempts = attempts_at(cell, input.world);
     const CellHistory history = history_of(cell.name, attempts);
     if (judge_active(cell, history)) return;
     if (was_promoted(cell, history, input.world)) {
-        cell.state = CellState::given_up;
-        cell.reason = "it was promoted, and index `" + to + "` no longer has it; `" +
-                      pasted_command("retry", cell.name, input.site) + "` promotes it again";
-        return;
+        return cell.set(CellState::given_up, "it was promoted, and index `" + to + "` no longer has it; `" +
+                                                 pasted_command("retry", cell.name, input.site) +
+                                                 "` promotes it again");
     }
     std::vector<std::string> awaited;
     for (const auto& test : tests) {
@@ -96,8 +90,8 @@ void judge_promotion(Cell& cell, const std::vector<Cell>& tests, const PlanInput
     const bool never = std::any_of(tests.begin(), tests.end(), [](const Cell& test) {
         return test.state == CellState::given_up || test.state == CellState::impossible;
     });
-    cell.state = never ? CellState::impossible : CellState::held;
-    cell.reason = (never ? "without " : "after ") + base::join(awaited, ", ");
+    cell.set(never ? CellState::impossible : CellState::held,
+             (never ? "without " : "after ") + base::join(awaited, ", "));
 }
 
 std::vector<Cell> tests_of(const Cell& cell, const PlanInput& input) {
@@ -115,7 +109,7 @@ std::vector<Cell> tests_of(const Cell& cell, const PlanInput& input) {
 
 }  // namespace
 
-std::vector<Cell> with_followups(std::vector<Cell> plan, const PlanInput& input) {
+std::vector<Cell> with_tests_and_promotions(std::vector<Cell> plan, const PlanInput& input) {
     if (!input.site.registry) return plan;
     std::vector<std::vector<Cell>> tests;
     std::map<std::string, std::vector<Cell>> tests_of_wheel;  // by its digest

@@ -17,7 +17,7 @@ struct PlanInput {
 // Inserts tests and promotion after each cell of `plan` whose wheel the index has, as far as recipe and site request
 // them. A promotion waits for the tests of every cell that uses the same wheel (for example a pure wheel), and for
 // its set.
-[[nodiscard]] std::vector<Cell> with_followups(std::vector<Cell> plan, const PlanInput& input);
+[[nodiscard]] std::vector<Cell> with_tests_and_promotions(std::vector<Cell> plan, const PlanInput& input);
 
 // The promotion of a package and of everything that is built against it, in one request: users never see a part of the
 // set. Once every wheel of a set passed its tests, the promotion of one of them is wanted and has the others in `with`;

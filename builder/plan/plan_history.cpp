@@ -95,8 +95,7 @@ bool judge_active(Cell& cell, const CellHistory& history) {
     const Attempt& last = *history.last;
     cell.attempt = last.id;
     if (is_over(last.state)) return false;
-    cell.state = CellState::active;
-    cell.reason = std::string(state_text(last.state)) + waiting_suffix(last.waiting);
+    cell.set(CellState::active, std::string(state_text(last.state)) + waiting_suffix(last.waiting));
     return true;
 }
 
@@ -117,16 +116,14 @@ void hold_for_network(Cell& cell, const CellHistory& history, base::UnixMicros n
         std::min(max_network_wait_ms, network_wait_first_ms << std::clamp(before, 0, max_doublings));
     const base::UnixMicros until = last.changed + wait_ms * 1000;
     if (is_due(now, until, wait_ms)) return;
-    cell.state = CellState::held;
-    cell.reason = "tries again after " + base::render_rfc3339(until) + "; " + cell.reason;
+    cell.set(CellState::held, "tries again after " + base::render_rfc3339(until) + "; " + cell.reason);
 }
 
 }  // namespace
 
 void judge_failures(Cell& cell, const CellHistory& history, const Site& site, const std::string& why,
                     base::UnixMicros now) {
-    cell.state = CellState::wanted;
-    cell.reason = why;
+    cell.set(CellState::wanted, why);
     if (history.last == nullptr || !history.last->failure) return;
     const Failure& failure = *history.last->failure;
     std::vector<std::string> counts;

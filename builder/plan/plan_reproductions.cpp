@@ -25,10 +25,9 @@ std::vector<Cell> with_reproductions(std::vector<Cell> plan, const PlanInput& in
         cell.accelerator = last.asked.accelerator;
         cell.against = last.asked.against;
         cell.purpose = Purpose::reproduction;
-        if (last.asked.closure) cell.of_closure = ClosureWant{{}, {}, false, {}, last.asked.closure};
-        const Recipe recipe =
-            recipe_for(input.site, input.recipes, cell.package, cell.version, cell.accelerator);
-        cell.recipe = recipe.is_default() ? "default recipe" : recipe.file.string();
+        if (last.asked.closure) cell.of_closure = ClosureWant{.part = last.asked.closure};
+        cell.recipe =
+            recipe_text(recipe_for(input.site, input.recipes, cell.package, cell.version, cell.accelerator));
         if (!judge_active(cell, history))
             judge_failures(cell, history, input.site, "requested", input.world.now);
         if (cell.state != CellState::given_up) plan.push_back(std::move(cell));

@@ -176,7 +176,9 @@ std::vector<std::string> upstream_indexes(const Site& site, const Recipes& recip
     return indexes;
 }
 
-Recipe for_uploaded_source(Recipe recipe) {
+namespace {
+
+Recipe without_source(Recipe recipe) {
     recipe.source = SourceKind::sdist;
     recipe.url.clear();
     recipe.tag.clear();
@@ -188,14 +190,17 @@ Recipe for_uploaded_source(Recipe recipe) {
     return recipe;
 }
 
-Recipe for_closure(Recipe recipe, const ClosurePart& part, const std::string& version) {
-    if (part.is_taken) {
-        recipe = for_uploaded_source(std::move(recipe));
+}  // namespace
+
+Recipe for_origin(Recipe recipe, const ClosurePart* part, bool is_uploaded, const std::string& version) {
+    if (part == nullptr) return is_uploaded ? without_source(std::move(recipe)) : recipe;
+    if (part->is_taken) {
+        recipe = without_source(std::move(recipe));
         recipe.source = SourceKind::upstream;
         recipe.labelled = false;
         recipe.accelerators.clear();
-    } else if (!part.sha256.empty()) {
-        recipe.sha256.emplace(without_label(version), part.sha256);
+    } else if (!part->sha256.empty()) {
+        recipe.sha256.emplace(without_label(version), part->sha256);
     }
     return recipe;
 }

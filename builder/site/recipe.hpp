@@ -173,11 +173,10 @@ class Recipes {
                                                         const Recipe& recipe, const std::string& against,
                                                         const std::string& accelerator);
 
-// The recipe for an uploaded source: it says how to build, and not from where.
-[[nodiscard]] Recipe for_uploaded_source(Recipe recipe);
-
-// The recipe for a release of a closure: the bytes that it names, or the wheel of an upstream.
-[[nodiscard]] Recipe for_closure(Recipe recipe, const ClosurePart& part, const std::string& version);
+// The recipe for where a version comes from: of a release of a closure (`part`, or nullptr) the bytes that it names or
+// the wheel of an upstream; of an uploaded source it says how to build, and not from where.
+[[nodiscard]] Recipe for_origin(Recipe recipe, const ClosurePart* part, bool is_uploaded,
+                                const std::string& version);
 
 [[nodiscard]] BuildHome home_of(const Site& site, const Recipe& recipe);
 

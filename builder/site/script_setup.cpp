@@ -28,15 +28,6 @@ std::string quoted(const std::vector<std::string>& words) {
     return base::join(all, " ");
 }
 
-std::vector<std::string> modules_of(const Site& site, const PythonChoice* python,
-                                    const Accelerator* accelerator) {
-    std::vector<std::string> all = site.modules.load;
-    if (accelerator != nullptr)
-        all.insert(all.end(), accelerator->modules.begin(), accelerator->modules.end());
-    if (python != nullptr) all.insert(all.end(), python->modules.begin(), python->modules.end());
-    return all;
-}
-
 std::string render_modules(const Site& site, const std::vector<std::string>& modules,
                            std::string_view begin) {
     if (modules.empty()) return "";
@@ -45,8 +36,7 @@ std::string render_modules(const Site& site, const std::vector<std::string>& mod
     text +=
         "set +eu # `module` and the scripts that modulefiles source can fail under -eu; the result is "
         "checked below\n";
-    if (!site.modules.init.empty())
-        text += "type module > /dev/null 2>&1 || . " + quote_expanding(site.modules.init) + "\n";
+    if (!site.modules.init.empty()) text += line_that_defines_module(site.modules.init) + "\n";
     text += render_module_settings(site.modules);
     text += "module load " + quoted(modules) + "\nset -eu\n";
     return text + base::replace_all(templates::check_modules, "{{modules}}", quoted(modules));
@@ -133,8 +123,7 @@ std::vector<std::string> lines_of_user_setup(const Site& site, const PythonChoic
                                              const Accelerator* accelerator) {
     std::vector<std::string> lines;
     if (const auto modules = modules_of(site, &python, accelerator); !modules.empty()) {
-        if (!site.modules.init.empty())
-            lines.push_back("type module > /dev/null 2>&1 || . " + quote_expanding(site.modules.init));
+        if (!site.modules.init.empty()) lines.push_back(line_that_defines_module(site.modules.init));
         const std::string settings = render_module_settings(site.modules);
         for (const std::string_view line : base::split_lines(settings))
             if (!line.empty()) lines.emplace_back(line);
@@ -145,6 +134,19 @@ std::vector<std::string> lines_of_user_setup(const Site& site, const PythonChoic
         lines.push_back("conda activate " + quote_shell(python.conda_environment.string()));
     }
     return lines;
+}
+
+std::vector<std::string> modules_of(const Site& site, const PythonChoice* python,
+                                    const Accelerator* accelerator) {
+    std::vector<std::string> all = site.modules.load;
+    if (accelerator != nullptr)
+        all.insert(all.end(), accelerator->modules.begin(), accelerator->modules.end());
+    if (python != nullptr) all.insert(all.end(), python->modules.begin(), python->modules.end());
+    return all;
+}
+
+std::string line_that_defines_module(const std::string& init) {
+    return "type module > /dev/null 2>&1 || . " + quote_expanding(init);
 }
 
 std::string render_module_settings(const ModuleSettings& modules) {

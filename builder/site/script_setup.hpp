@@ -41,7 +41,12 @@ struct PlaceholderInput {
 [[nodiscard]] std::vector<std::string> lines_of_user_setup(const Site& site, const PythonChoice& python,
                                                            const Accelerator* accelerator);
 
-// What comes between the definition of `module` and `module load`.
+// The modules to load, in this order; nullptr: without those of a Python, of an accelerator.
+[[nodiscard]] std::vector<std::string> modules_of(const Site& site, const PythonChoice* python,
+                                                  const Accelerator* accelerator);
+// Defines `module` in a shell that lacks it; `init` is not empty.
+[[nodiscard]] std::string line_that_defines_module(const std::string& init);
+// What comes between that and `module load`.
 [[nodiscard]] std::string render_module_settings(const ModuleSettings& modules);
 
 // Quotes `text` as one word of bash in which the job expands "${NAME}" and everything else is literal.

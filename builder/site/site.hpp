@@ -163,12 +163,12 @@ struct ClosureNeed {
     bool to_build = false;  // else to run
 };
 struct ClosureWant {
-    std::string why;                       // "needed by pandas 3.1.1, to build"; of the want itself empty
+    std::string why = {};                  // "needed by pandas 3.1.1, to build"; of the want itself empty
     std::string problem = {};              // why it cannot be had, or empty
     bool is_unresolved = false;            // its closure is not known yet, or (problem) could not be resolved
     std::vector<ClosureNeed> after = {};   // what the index has to have first
     std::optional<ClosurePart> part = {};  // nullopt: built as without a closure
-    bool is_strangers = false;             // an upstream's wheel, though the closure builds such ones
+    bool is_upstreams_wheel = false;       // an upstream's wheel, though the closure builds such ones
 };
 
 // One row of the matrix: package × versions × Pythons × accelerators.

@@ -434,8 +434,7 @@ std::string render_module_check(const Site& site) {
         modules.insert(modules.end(), python.modules.begin(), python.modules.end());
     if (modules.empty()) return "";
     std::string text = "exec 2>&1\n";
-    if (!site.modules.init.empty())
-        text += "type module > /dev/null 2>&1 || . " + quote_expanding(site.modules.init) + "\n";
+    if (!site.modules.init.empty()) text += line_that_defines_module(site.modules.init) + "\n";
     text += "type module > /dev/null 2>&1 || exit 1\n";
     text += render_module_settings(site.modules);
     for (const auto& module : modules) {

@@ -136,7 +136,7 @@ base::Result<Next> compare_wheel(Attempt& attempt, Ports& ports) {
                               ? "identical: " + attempt.wheel.filename
                               : "differs (" + base::join(attempt.reproduced.causes, ", ") + "): see " +
                                     folder.differences().string());
-    return Record{compare_wheel};
+    return WriteJournal{compare_wheel};
 }
 
 }  // namespace wheelyard::builder

@@ -102,7 +102,7 @@ bool note_grant(Attempt& attempt, const Ports& ports, const JobView& job) {
 }
 
 base::Result<Next> judge_queued(Attempt& attempt, Ports& ports, const JobView& job) {
-    if (!job.end && note_grant(attempt, ports, job)) return Record{};
+    if (!job.end && note_grant(attempt, ports, job)) return WriteJournal{};
     if (!job.end) return wait_in_queue(job);
     WHEELYARD_TRY(ports.scheduler.cancel(attempt.id, ports.folder_of(attempt)));
     attempt.job.end = job.end;

@@ -12,19 +12,19 @@
 namespace wheelyard::builder {
 
 struct Stay;
-struct Record;
+struct WriteJournal;
 struct Move;
 struct Retreat;
 struct WaitForEvent;
 struct TryLater;
 struct Fail;
-using Next = std::variant<Stay, Record, Move, Retreat, WaitForEvent, TryLater, Fail>;
+using Next = std::variant<Stay, WriteJournal, Move, Retreat, WaitForEvent, TryLater, Fail>;
 using Step = base::Result<Next> (*)(Attempt&, Ports&);
 
 // Nothing has changed; another tick looks again.
 struct Stay {};
-// Journals the attempt in its state, then runs `then`; nullptr: another tick looks again.
-struct Record {
+// Writes the attempt in its state, then runs `then`; nullptr: another tick looks again.
+struct WriteJournal {
     Step then = nullptr;
 };
 // Enters a state, then runs `then`; nullptr: the step of that state.

@@ -33,11 +33,9 @@ JobView Ports::job_of(const Attempt& attempt) const {
 }
 
 Recipe Ports::recipe_of(const Attempt& attempt) const {
-    Recipe recipe =
-        recipe_for(site, recipes, attempt.asked.package, attempt.asked.version, attempt.asked.accelerator);
-    if (attempt.asked.closure)
-        return for_closure(std::move(recipe), *attempt.asked.closure, attempt.asked.version);
-    return attempt.asked.uploaded ? for_uploaded_source(std::move(recipe)) : recipe;
+    const Asked& asked = attempt.asked;
+    return for_origin(recipe_for(site, recipes, asked.package, asked.version, asked.accelerator),
+                      asked.closure ? &*asked.closure : nullptr, asked.uploaded.has_value(), asked.version);
 }
 
 std::vector<std::string> Ports::indexes_of(const Attempt& attempt, const Recipe& recipe) const {

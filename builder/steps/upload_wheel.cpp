@@ -88,7 +88,7 @@ base::Result<Next> send(Attempt& attempt, Ports& ports, const Parcel& parcel) {
     ports.failpoints.hit(parcel.sent);
     parcel.wheel.sent = ports.clock.now();
     attempt.waiting = {};
-    return Record{parcel.look};
+    return WriteJournal{parcel.look};
 }
 
 // The try is journaled before the bytes are sent, so that an agent that is killed repeatedly does not send without
@@ -105,7 +105,7 @@ base::Result<Next> begin_sending(Attempt& attempt, Ports& ports, const Parcel& p
                           parcel.wheel.filename, offer_again);
     }
     ++parcel.wheel.sends;
-    return Record{parcel.send};
+    return WriteJournal{parcel.send};
 }
 
 base::Status keep(const Attempt& attempt, const Ports& ports) {
@@ -170,7 +170,7 @@ base::Result<Next> send_variant(Attempt& attempt, Ports& ports) {
 base::Result<Next> upload_variant(Attempt& attempt, Ports& ports) {
     if (attempt.variant.filename.empty()) {
         const auto made = make_variant(attempt, ports);
-        if (made) return Record{upload_variant};
+        if (made) return WriteJournal{upload_variant};
         if (is_final(attempt, ports, made.error())) return without_variant(attempt, ports, made.error());
         return tl::unexpected(made.error());
     }
@@ -197,7 +197,7 @@ base::Result<Next> upload_wheel(Attempt& attempt, Ports& ports) {
         if (next) return *next;
     }
     ports.failpoints.hit("upload.seen");
-    if (wants_variant(attempt, ports)) return Record{upload_variant};
+    if (wants_variant(attempt, ports)) return WriteJournal{upload_variant};
     return Move{State::done};
 }
 

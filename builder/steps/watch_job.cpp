@@ -39,7 +39,7 @@ base::Result<Next> watch_running(Attempt& attempt, Ports& ports, const JobView& 
     if (job.suspended) return WaitForEvent{WaitFor::queue, "its scheduler has suspended it: " + job.detail};
     is_changed = is_changed || !attempt.waiting.reason.empty();
     attempt.waiting = {};
-    return is_changed ? Next(Record{}) : Next(Stay{});
+    return is_changed ? Next(WriteJournal{}) : Next(Stay{});
 }
 
 }  // namespace

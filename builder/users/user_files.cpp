@@ -154,13 +154,6 @@ Environment lasting_environment(const Input& input) {
     return all;
 }
 
-std::vector<std::string> modules_of(const Input& input) {
-    std::vector<std::string> all = input.site.modules.load;
-    for (const auto* more : {&input.accelerator.modules, &input.python.modules})
-        all.insert(all.end(), more->begin(), more->end());
-    return all;
-}
-
 std::string render_enter(const Input& input) {
     if (input.site.modules.init.empty()) {
         std::string text = fill("PATH={{root}}/bin:$PATH\n", input);
@@ -168,8 +161,7 @@ std::string render_enter(const Input& input) {
             text += "export " + name + "=" + base::quote_shell(value) + "\n";
         return text;
     }
-    return "type module > /dev/null 2>&1 || . " + quote_expanding(input.site.modules.init) + "\n" +
-           fill(templates::enter, input);
+    return line_that_defines_module(input.site.modules.init) + "\n" + fill(templates::enter, input);
 }
 
 }  // namespace user_files

@@ -1,6 +1,7 @@
 // The modulefile of the environment, for Lmod
 // (https://lmod.readthedocs.io/en/latest/050_lua_modulefiles.html) and for Environment Modules
 // (https://modules.readthedocs.io/en/latest/modulefile.html).
+#include "builder/site/script_setup.hpp"
 #include "builder/users/user_files_parts.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/simple/modulefile_text.hpp"
@@ -46,7 +47,7 @@ std::string render_lua(const Input& input) {
     for (const auto& folder : input.site.modules.use)
         text += "prepend_path(\"MODULEPATH\", " + simple::quote_lua(folder) + ")\n";
     // depends_on: unloading this module also unloads those that it loaded.
-    for (const auto& module : modules_of(input))
+    for (const auto& module : modules_of(input.site, &input.python, &input.accelerator))
         text += "depends_on(" + simple::quote_lua(module) + ")\n";
     text += "local root = " + simple::quote_lua(input.users.directory.string()) +
             "\nprepend_path(\"PATH\", pathJoin(root, \"bin\"))\nsetenv(\"WHEELYARD_ENVIRONMENT\", root)\n";
@@ -75,7 +76,7 @@ std::string render_tcl(const Input& input) {
         text += "setenv " + name + " " + simple::quote_tcl(value) + "\n";
     for (const auto& folder : input.site.modules.use)
         text += "prepend-path MODULEPATH " + simple::quote_tcl(folder) + "\n";
-    for (const auto& module : modules_of(input))
+    for (const auto& module : modules_of(input.site, &input.python, &input.accelerator))
         text += "if {![is-loaded " + module + "]} { module load " + module + " }\n";
     text += "set root " + simple::quote_tcl(input.users.directory.string()) +
             "\nprepend-path PATH $root/bin\nsetenv WHEELYARD_ENVIRONMENT $root\n";

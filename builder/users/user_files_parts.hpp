@@ -44,8 +44,6 @@ struct Input {
 [[nodiscard]] std::string fill(std::string_view text, const Input& input);
 // The variables of [users] environment, and those that name the index for pip.
 [[nodiscard]] Environment lasting_environment(const Input& input);
-// All modules that the wheels need, in load order.
-[[nodiscard]] std::vector<std::string> modules_of(const Input& input);
 // Bash that enters the environment: loads its module where the site has modules, else changes PATH.
 [[nodiscard]] std::string render_enter(const Input& input);
 

@@ -130,7 +130,7 @@ base::Result<std::unique_ptr<Workplace>> Workplace::open(const fs::path& site_fi
     return place;
 }
 
-ClosureParts Workplace::closure_parts() {
+ClosurePorts Workplace::closure_ports() {
     return {site_, recipes_, pythons_, base::current_environment(), pip_conf_, clock_};
 }
 
@@ -142,7 +142,7 @@ void Workplace::add_want(Want want) {
 void Workplace::read_closures(bool resolves) {
     const bool has_one = std::any_of(wants_.begin(), wants_.end(),
                                      [](const Want& want) { return want.closure != ClosureMode::none; });
-    if (has_one) site_.wants = with_closures(wants_, closure_parts(), resolves);
+    if (has_one) site_.wants = with_closures(wants_, closure_ports(), resolves);
 }
 
 AttemptFolder Workplace::folder_of(const Attempt& attempt) const {

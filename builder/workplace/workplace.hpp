@@ -42,7 +42,7 @@ class Workplace {
     void add_want(Want want);
     // Puts the releases of the closures that are known by now among the wants; `resolves`: goes on with the others, too.
     void read_closures(bool resolves);
-    [[nodiscard]] ClosureParts closure_parts();
+    [[nodiscard]] ClosurePorts closure_ports();
 
     [[nodiscard]] Agent& agent() { return *agent_; }
     [[nodiscard]] const Site& site() const { return site_; }

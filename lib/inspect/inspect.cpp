@@ -73,11 +73,9 @@ base::Status check(const base::Reader& bytes, const InspectOptions& options, Fin
     std::vector<ElfMember> data = take_data(contents.elves, promise, findings);
     const ProvidedLibraries provided(contents.elves);
     leave_out_other_python_names(contents.elves, provided);
-    const RequiredLibraries required(
-        info.metadata ? info.metadata->requires_dist : std::vector<std::string>(), options.libraries_of);
+    const RequiredLibraries required(facts.requires_dist, options.libraries_of);
     gather_elf_facts(contents.elves, provided, required, facts);
-    gather_import_facts(bytes, *frame, result.filename, contents.elves, provided,
-                        info.metadata ? info.metadata->requires_dist : std::vector<std::string>(), facts);
+    gather_import_facts(bytes, *frame, result.filename, contents.elves, provided, facts);
     if (!promise.is_judged()) facts.manylinux_fit.clear(), facts.musllinux_fit.clear();
     for (const auto& [fact, names] : contents.gpu.code)
         facts.device_code[fact].assign(names.begin(), names.end());

@@ -74,10 +74,16 @@ std::optional<std::string> package_of(std::string_view folder) {
     return package;
 }
 
+// How the import reaches what needs a library, and the module, or else the file, that does.
+struct Need {
+    Reach reach;
+    std::string by;
+};
+
 class ReachedCode {
   public:
     ReachedCode(const base::Reader& bytes, const Frame& frame, const std::vector<ElfMember>& elves)
-        : bytes_(bytes), elves_(elves), names_(elves.size()), user_(elves.size()) {
+        : bytes_(bytes), elves_(elves), names_(elves.size()), loaded_by_(elves.size()) {
         std::map<std::string_view, std::size_t> elf_of;
         for (std::size_t i = 0; i < elves.size(); ++i) {
             elf_of.emplace(elves[i].name, i);
@@ -86,7 +92,7 @@ class ReachedCode {
             if (is_extension(elves[i]))
                 has_extensions_ = true;
             else if (elves[i].elf.kind == ElfKind::shared && !elves[i].elf.is_device)
-                wheel_.loose_libraries.push_back(i);
+                modules_.loose_libraries.push_back(i);
         }
         for (const Member& member : frame.members) {
             const InstalledPath path = installed_path(member.name);
@@ -97,13 +103,12 @@ class ReachedCode {
             else if (path.path.ends_with(".py"))
                 add_source(path.path, member);
         }
-        wheel_.read = [this](std::string_view module) { return read(module); };
-        wheel_.own_libraries = [this](const std::vector<std::string>& any) { return own_libraries(any); };
+        modules_.read = [this](std::string_view module) { return read(module); };
+        modules_.own_libraries = [this](const std::vector<std::string>& any) { return own_libraries(any); };
     }
 
-    void gather(std::string_view project, const ProvidedLibraries& provided,
-                const std::vector<std::string>& requires_dist, Facts& facts) {
-        ImportWalk walk = walk_imports(wheel_, roots(project));
+    void gather(std::string_view project, const ProvidedLibraries& provided, Facts& facts) {
+        ImportWalk walk = walk_imports(modules_, roots(project));
         if (!walk.is_whole) return;
         facts.opens = std::move(walk.opened);
         facts.gone_names = std::move(walk.gone);
@@ -112,17 +117,17 @@ class ReachedCode {
         const auto before = wheel::Version::parse("3.9.99");
         if (pythons && before && !pythons->contains(*before, wheel::Prereleases::allowed))
             facts.gone_names.erase(std::string(union_type));
-        if (const auto brought = brought_by(requires_dist)) {
+        if (const auto brought = brought_by(facts.requires_dist)) {
             for (const auto& [module, by] : walk.foreign)
                 if (!brought->contains(module)) facts.gone_names.emplace(module, by);
             for (const auto& [module, other] : walk.replaced)
                 if (!brought->contains(other.first)) facts.gone_names.emplace(module, other.second);
         }
-        if (wheel_.modules.empty() || (!has_extensions_ && walk.files.empty())) return;
+        if (modules_.modules.empty() || (!has_extensions_ && walk.files.empty())) return;
         add_neighbours(walk.files);
         follow_needed(walk.files);
         find_users();
-        std::map<std::string, std::pair<Reach, std::string>> libraries;  // and a file that needs it
+        std::map<std::string, Need> needs;  // by library
         for (std::size_t i = 0; i < elves_.size(); ++i) {
             const auto file = walk.files.find(i);
             const Reach reach = file == walk.files.end() ? Reach::never : file->second;
@@ -130,20 +135,19 @@ class ReachedCode {
             note_functions(i, reach, facts);
             for (const std::string& library : elves_[i].elf.needed) {
                 if (provided.has(library)) continue;
-                const std::size_t user = user_[i];
-                const auto [known, is_first] = libraries.try_emplace(library, reach, name_of(user));
-                const bool is_better =
-                    known->second.first < reach || (known->second.first == reach && !names_[user].empty() &&
-                                                    known->second.second.find('/') != std::string::npos);
-                if (!is_first && is_better) known->second = {reach, name_of(user)};
+                const std::size_t user = loaded_by_[i];
+                Need& need = needs.try_emplace(library, Need{reach, name_of(user)}).first->second;
+                const bool is_better_name = !names_[user].empty() && need.by.find('/') != std::string::npos;
+                if (need.reach < reach || (need.reach == reach && is_better_name))
+                    need = {reach, name_of(user)};
             }
         }
-        for (const auto& [library, reach] : libraries) {
-            if (reach.first == Reach::always && library_kind(library) != LibraryKind::unknown) continue;
-            auto& into = reach.first == Reach::never   ? facts.needed_later
-                         : reach.first == Reach::maybe ? facts.needed_maybe
-                                                       : facts.needed_surely;
-            if (into.size() < max_opened) into.emplace(library, reach.second);
+        for (const auto& [library, need] : needs) {
+            if (need.reach == Reach::always && library_kind(library) != LibraryKind::unknown) continue;
+            auto& into = need.reach == Reach::never   ? facts.needed_later
+                         : need.reach == Reach::maybe ? facts.needed_maybe
+                                                      : facts.needed_surely;
+            if (into.size() < max_opened) into.emplace(library, need.by);
         }
     }
 
@@ -157,7 +161,7 @@ class ReachedCode {
         std::string module = *package + std::string(is_package ? std::string_view() : name);
         if (is_package) module.resize(module.empty() ? 0 : module.size() - 1);
         names_[elf] = module;
-        wheel_.modules[std::move(module)].extensions.push_back(elf);
+        modules_.modules[std::move(module)].extensions.push_back(elf);
     }
 
     void add_source(std::string_view path, const Member& member) {
@@ -169,7 +173,7 @@ class ReachedCode {
         if (is_package && package->empty()) return;
         std::string module =
             is_package ? package->substr(0, package->size() - 1) : *package + std::string(name);
-        auto& row = wheel_.modules[module];
+        auto& row = modules_.modules[module];
         row.is_package = row.is_package || is_package;
         // Of `a.py` and `a/__init__.py` Python takes the folder.
         if (row.has_source && !is_package) return;
@@ -200,7 +204,7 @@ class ReachedCode {
 
     [[nodiscard]] std::vector<std::string> roots(std::string_view project) const {
         std::set<std::string> tops;
-        for (const auto& [name, module] : wheel_.modules) {
+        for (const auto& [name, module] : modules_.modules) {
             std::string top = name.substr(0, name.find('.'));
             if (wheel::escape_name(wheel::normalize_name(top)) == wheel::escape_name(project))
                 return {std::move(top)};
@@ -250,15 +254,15 @@ class ReachedCode {
     void find_users() {
         std::deque<std::size_t> queue;
         for (std::size_t i = 0; i < elves_.size(); ++i) {
-            user_[i] = i;
+            loaded_by_[i] = i;
             if (!names_[i].empty()) queue.push_back(i);
         }
         for (; !queue.empty(); queue.pop_front()) {
             for (const std::string& library : elves_[queue.front()].elf.needed) {
                 const auto [first, last] = by_file_.equal_range(base::base_name(library));
                 for (auto at = first; at != last; ++at) {
-                    if (!names_[at->second].empty() || user_[at->second] != at->second) continue;
-                    user_[at->second] = user_[queue.front()];
+                    if (!names_[at->second].empty() || loaded_by_[at->second] != at->second) continue;
+                    loaded_by_[at->second] = loaded_by_[queue.front()];
                     queue.push_back(at->second);
                 }
             }
@@ -290,10 +294,10 @@ class ReachedCode {
     const base::Reader& bytes_;
     const std::vector<ElfMember>& elves_;
     std::vector<std::string> names_;  // of the extension modules, by the number of the file
-    std::vector<std::size_t> user_;
+    std::vector<std::size_t> loaded_by_;
     std::multimap<std::string_view, std::size_t> by_file_;
     std::map<std::string, const Member*, std::less<>> sources_;
-    WheelModules wheel_;
+    WheelModules modules_;
     std::set<std::string_view> functions_[2];  // those of PyPy that were noted, by need
     bool has_extensions_ = false;
 };
@@ -302,8 +306,8 @@ class ReachedCode {
 
 void gather_import_facts(const base::Reader& bytes, const Frame& frame, const wheel::WheelFilename& filename,
                          const std::vector<ElfMember>& elves, const ProvidedLibraries& provided,
-                         const std::vector<std::string>& requires_dist, Facts& facts) {
-    ReachedCode(bytes, frame, elves).gather(filename.project, provided, requires_dist, facts);
+                         Facts& facts) {
+    ReachedCode(bytes, frame, elves).gather(filename.project, provided, facts);
 }
 
 }  // namespace wheelyard::inspect

@@ -12,9 +12,10 @@
 
 namespace wheelyard::inspect {
 
-// Sets `needed_later`, `needed_maybe`, `opens` and `gone_names` of `facts`; none where a limit is reached.
+// Sets `opens`, `gone_names`, `needed_surely`, `needed_maybe`, `needed_later`, `avx_code`, `avx512_code`, `sve_code`,
+// `pypy_names` and `pypy_later` of `facts`, whose requirements it reads; none where a limit is reached.
 void gather_import_facts(const base::Reader& bytes, const Frame& frame, const wheel::WheelFilename& filename,
                          const std::vector<ElfMember>& elves, const ProvidedLibraries& provided,
-                         const std::vector<std::string>& requires_dist, Facts& facts);
+                         Facts& facts);
 
 }  // namespace wheelyard::inspect

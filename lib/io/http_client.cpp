@@ -36,6 +36,7 @@ struct HttpClient::State {
     std::string ca_bundle;
     const CurlLibrary* curl = nullptr;  // `curl` and `handle` are set by the first request
     std::unique_ptr<CURL, FreeCurl> handle;
+    HeaderList headers;  // of the request in progress
     char detail[CURL_ERROR_SIZE] = {};
 
     Status open() {
@@ -52,11 +53,14 @@ struct HttpClient::State {
     }
 
     // The options common to all requests. curl_easy_reset keeps the connections.
-    void prepare(const std::string& url, Transfer& transfer) {
+    Status prepare(const std::string& url, const HttpHeaders& with, Transfer& transfer) {
+        WHEELYARD_TRY(open());
+        WHEELYARD_ASSIGN(headers, header_list(with));
         curl->easy_reset(handle.get());
         detail[0] = '\0';
         set(CURLOPT_ERRORBUFFER, detail);
         set(CURLOPT_URL, url.c_str());
+        set(CURLOPT_HTTPHEADER, headers.get());
         set(CURLOPT_NOSIGNAL, 1L);
         set(CURLOPT_TCP_KEEPALIVE, 1L);
         set(CURLOPT_USERAGENT, settings.user_agent.c_str());
@@ -93,6 +97,7 @@ struct HttpClient::State {
         set(CURLOPT_XFERINFOFUNCTION, on_progress);
         set(CURLOPT_XFERINFODATA, &transfer);
         set(CURLOPT_NOPROGRESS, transfer.progress ? 0L : 1L);
+        return {};
     }
 
     // Sets the timeouts for a large upload and for the answer to it.
@@ -107,6 +112,12 @@ struct HttpClient::State {
 
     Result<HttpAnswer> perform(const std::string& url, Transfer& transfer) {
         const CURLcode number = curl->easy_perform(handle.get());
+        const char* final_url = nullptr;
+        curl->easy_getinfo(handle.get(), CURLINFO_EFFECTIVE_URL, &final_url);
+        transfer.answer.final_url = final_url ? final_url : url;
+        // Drops the references to the headers, the form and the password before they are freed.
+        curl->easy_reset(handle.get());
+        headers.reset();
         // A server that rejects an upload early closes the connection. Its answer is more useful than the
         // send error.
         const bool refused =
@@ -125,9 +136,6 @@ struct HttpClient::State {
                      "check `proxy` in the configuration, and that the proxy runs"});
             return fail_curl(number, detail, url);
         }
-        const char* final_url = nullptr;
-        curl->easy_getinfo(handle.get(), CURLINFO_EFFECTIVE_URL, &final_url);
-        transfer.answer.final_url = final_url ? final_url : url;
         return std::move(transfer.answer);
     }
 };
@@ -142,13 +150,10 @@ HttpClient::~HttpClient() = default;
 
 Result<HttpAnswer> HttpClient::get(const std::string& url, const HttpHeaders& headers,
                                    std::uint64_t limit_bytes, const HttpProgress& progress) {
-    WHEELYARD_TRY(state_->open());
     Transfer transfer;
     transfer.limit_bytes = limit_bytes;
     transfer.progress = progress;
-    WHEELYARD_ASSIGN(const auto list, header_list(headers));
-    state_->prepare(url, transfer);
-    state_->set(CURLOPT_HTTPHEADER, list.get());
+    WHEELYARD_TRY(state_->prepare(url, headers, transfer));
     state_->set(CURLOPT_TIMEOUT_MS, static_cast<long>(state_->settings.total_timeout_ms));
     state_->set(CURLOPT_ACCEPT_ENCODING,
                 "");  // all encodings that libcurl supports; the limit counts decoded bytes
@@ -156,11 +161,8 @@ Result<HttpAnswer> HttpClient::get(const std::string& url, const HttpHeaders& he
 }
 
 Result<HttpAnswer> HttpClient::head(const std::string& url, const HttpHeaders& headers) {
-    WHEELYARD_TRY(state_->open());
     Transfer transfer;
-    WHEELYARD_ASSIGN(const auto list, header_list(headers));
-    state_->prepare(url, transfer);
-    state_->set(CURLOPT_HTTPHEADER, list.get());
+    WHEELYARD_TRY(state_->prepare(url, headers, transfer));
     state_->set(CURLOPT_NOBODY, 1L);
     state_->set(CURLOPT_TIMEOUT_MS, static_cast<long>(state_->settings.total_timeout_ms));
     return state_->perform(url, transfer);
@@ -169,26 +171,20 @@ Result<HttpAnswer> HttpClient::head(const std::string& url, const HttpHeaders& h
 Result<HttpAnswer> HttpClient::fetch(const std::string& url, const HttpHeaders& headers,
                                      std::uint64_t limit_bytes, const HttpSink& sink,
                                      const HttpProgress& progress, const HttpHead& head) {
-    WHEELYARD_TRY(state_->open());
     Transfer transfer;
     transfer.progress = progress;
     transfer.limit_bytes = limit_bytes;
     transfer.sink = &sink;
     if (head) transfer.head = &head;
-    WHEELYARD_ASSIGN(const auto list, header_list(headers));
-    state_->prepare(url, transfer);
-    state_->set(CURLOPT_HTTPHEADER, list.get());
+    WHEELYARD_TRY(state_->prepare(url, headers, transfer));
     return state_->perform(url, transfer);
 }
 
 Result<HttpAnswer> HttpClient::post(const std::string& url, const std::string& body,
                                     const HttpHeaders& headers, std::uint64_t limit_bytes) {
-    WHEELYARD_TRY(state_->open());
     Transfer transfer;
     transfer.limit_bytes = limit_bytes;
-    WHEELYARD_ASSIGN(const auto list, header_list(headers));
-    state_->prepare(url, transfer);
-    state_->set(CURLOPT_HTTPHEADER, list.get());
+    WHEELYARD_TRY(state_->prepare(url, headers, transfer));
     state_->set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
     state_->set(CURLOPT_POSTFIELDS, body.c_str());  // borrowed until the transfer ends
     state_->set(CURLOPT_FOLLOWLOCATION, 0L);
@@ -202,15 +198,13 @@ Result<HttpAnswer> HttpClient::send(const std::string& method, const std::string
                                     const HttpHeaders& headers, const base::Reader& body,
                                     std::uint64_t offset_bytes, const HttpProgress& progress) {
     WHEELYARD_CHECK(offset_bytes <= body.size());
-    WHEELYARD_TRY(state_->open());
     Transfer transfer;
     transfer.limit_bytes = max_error_body_bytes;
     transfer.progress = progress;
     transfer.is_upload = true;
     transfer.body = {&body, offset_bytes, offset_bytes};
     transfer.stall.has_body = offset_bytes < body.size();
-    WHEELYARD_ASSIGN(const auto list, header_list(headers));
-    state_->prepare(url, transfer);
+    WHEELYARD_TRY(state_->prepare(url, headers, transfer));
     state_->set(CURLOPT_UPLOAD, 1L);
     state_->set(CURLOPT_CUSTOMREQUEST, method.c_str());
     state_->set(CURLOPT_INFILESIZE_LARGE, static_cast<curl_off_t>(body.size() - offset_bytes));
@@ -218,28 +212,19 @@ Result<HttpAnswer> HttpClient::send(const std::string& method, const std::string
     state_->set(CURLOPT_READDATA, &transfer);
     state_->set(CURLOPT_SEEKFUNCTION, on_seek);
     state_->set(CURLOPT_SEEKDATA, &transfer);
-    state_->set(CURLOPT_HTTPHEADER, list.get());
     state_->watch_upload(transfer);
-    auto answer = state_->perform(url, transfer);
-    state_->curl->easy_reset(
-        state_->handle.get());  // drops the references to the headers before they are freed
-    return answer;
+    return state_->perform(url, transfer);
 }
 
 Result<HttpAnswer> HttpClient::download(const std::string& url, const fs::path& file,
                                         std::uint64_t limit_bytes, const HttpProgress& progress,
                                         const HttpHeaders& headers) {
-    WHEELYARD_TRY(state_->open());
     Transfer transfer;
     transfer.limit_bytes = limit_bytes;
     transfer.file = file;
     transfer.progress = progress;
-    WHEELYARD_ASSIGN(const auto list, header_list(headers));
-    state_->prepare(url, transfer);
-    state_->set(CURLOPT_HTTPHEADER, list.get());
+    WHEELYARD_TRY(state_->prepare(url, headers, transfer));
     auto answer = state_->perform(url, transfer);
-    state_->curl->easy_reset(
-        state_->handle.get());  // drops the references to the headers before they are freed
     if (answer && answer->status == 200) {
         if (auto made = transfer.open_file(); !made) return fail(std::move(made.error()));  // an empty body
     } else if (transfer.fd) {
@@ -254,12 +239,11 @@ Result<HttpAnswer> HttpClient::upload_form(const std::string& url, const std::ve
                                            const std::string& user, const std::string& password,
                                            const HttpProgress& progress) {
     WHEELYARD_TRY(base::file_size(file));
-    WHEELYARD_TRY(state_->open());
     Transfer transfer;
     transfer.limit_bytes = max_error_body_bytes;
     transfer.progress = progress;
     transfer.is_upload = true;
-    state_->prepare(url, transfer);
+    WHEELYARD_TRY(state_->prepare(url, {}, transfer));
     const CurlLibrary* curl = state_->curl;
     const Mime form(curl->mime_init(state_->handle.get()));
     const auto require = [](CURLcode number) { WHEELYARD_CHECK(number == CURLE_OK); };
@@ -282,10 +266,7 @@ Result<HttpAnswer> HttpClient::upload_form(const std::string& url, const std::ve
         state_->set(CURLOPT_USERNAME, user.c_str());
         state_->set(CURLOPT_PASSWORD, password.c_str());
     }
-    auto answer = state_->perform(url, transfer);
-    curl->easy_reset(
-        state_->handle.get());  // drops the references to the form and the password before they are freed
-    return answer;
+    return state_->perform(url, transfer);
 }
 
 }  // namespace wheelyard::io

@@ -27,7 +27,7 @@ constexpr std::size_t max_shown_bytes = 60;          // of a value in a message
 
 struct TomlProblems {
     struct Problem {
-        TomlPlace place;
+        TomlPosition place;
         std::string sentence;
     };
     fs::path file;
@@ -35,7 +35,7 @@ struct TomlProblems {
     std::deque<TomlNode> absent;  // placeholders for optional tables that do not exist
     std::vector<Problem> found;
 
-    void note(TomlPlace place, std::string sentence) {
+    void note(TomlPosition place, std::string sentence) {
         found.push_back({std::move(place), std::move(sentence)});
     }
 };
@@ -305,13 +305,13 @@ std::vector<std::string> TomlTable::keys() const {
 std::string TomlTable::place(std::string_view key) const {
     if (!problems_) return {};
     const auto* entry = node_ ? node_->find(key) : nullptr;
-    return render_place(problems_->file, entry ? entry->key_place : node_ ? node_->place : TomlPlace{});
+    return render_place(problems_->file, entry ? entry->key_place : node_ ? node_->place : TomlPosition{});
 }
 
 void TomlTable::report(std::string_view key, std::string sentence) {
     if (!problems_) return;
     const auto* entry = node_ ? node_->find(key) : nullptr;
-    problems_->note(entry ? entry->place : node_ ? node_->place : TomlPlace{}, std::move(sentence));
+    problems_->note(entry ? entry->place : node_ ? node_->place : TomlPosition{}, std::move(sentence));
 }
 
 Result<TomlDocument> TomlDocument::read(const fs::path& file) {

@@ -84,14 +84,14 @@ std::size_t find_long_key(std::string_view text) {
     return std::string_view::npos;
 }
 
-TomlPlace place_at(std::string_view text, std::size_t at) {
+TomlPosition place_at(std::string_view text, std::size_t at) {
     const auto before = text.substr(0, at);
     const auto lines = std::count(before.begin(), before.end(), '\n');
     const std::size_t column = lines == 0 ? at : at - before.rfind('\n') - 1;
     return {static_cast<std::uint32_t>(lines) + 1, static_cast<std::uint32_t>(column) + 1};
 }
 
-TomlPlace place_of(const toml::source_region& region) {
+TomlPosition place_of(const toml::source_region& region) {
     return {region.begin.line, region.begin.column};
 }
 
@@ -127,7 +127,7 @@ TomlNode copy(const toml::node& from) {
 
 }  // namespace
 
-std::string render_place(const fs::path& file, const TomlPlace& place) {
+std::string render_place(const fs::path& file, const TomlPosition& place) {
     if (!place.path.empty()) return place.path;
     return file.native() + ":" + std::to_string(place.line) + ":" + std::to_string(place.column);
 }

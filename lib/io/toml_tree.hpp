@@ -15,7 +15,7 @@
 
 namespace wheelyard::io {
 
-struct TomlPlace {
+struct TomlPosition {
     std::uint32_t line = 1, column = 1;
     std::string path = {};  // in a tree of JSON, which has no lines: "index.main.quota_mib"
 };
@@ -32,8 +32,8 @@ struct TomlNode {
     };
 
     std::string key;  // in its table
-    TomlPlace key_place;
-    TomlPlace place;  // of the value
+    TomlPosition key_place;
+    TomlPosition place;  // of the value
     std::variant<TomlOther, std::string, std::int64_t, double, bool, Array, Table> value =
         TomlOther{"nothing"};
     mutable std::set<std::string, std::less<>> asked;  // the keys that the program asked for
@@ -44,7 +44,7 @@ struct TomlNode {
 };
 
 // "file:line:column", the start of every message; the path alone if there is one.
-[[nodiscard]] std::string render_place(const std::filesystem::path& file, const TomlPlace& place);
+[[nodiscard]] std::string render_place(const std::filesystem::path& file, const TomlPosition& place);
 // Error "config.syntax".
 [[nodiscard]] base::Result<TomlNode> parse_toml_tree(std::string_view text,
                                                      const std::filesystem::path& file);

@@ -69,7 +69,7 @@ class FolderTasks final : public TaskService {
             return base::fail_as(base::ErrorKind::cut, base::Recovery::retry,
                                  {"http.cut", "The connection was cut"});
         }
-        wire::Claimed claimed{task(), target, 600, "wy_grant"};
+        wire::Claimed claimed{task(), target, lease_s, "wy_grant"};
         claimed.task->log_bytes = log_bytes();
         return claimed;
     }
@@ -77,14 +77,14 @@ class FolderTasks final : public TaskService {
         ++requests;
         renewed.push_back(claim);
         WHEELYARD_TRY(check(claim));
-        return wire::Lease{600, log_bytes()};
+        return wire::Lease{lease_s, log_bytes()};
     }
     base::Result<wire::Lease> append_log(const std::string&, const std::string& claim, std::int64_t offset,
                                          std::string_view bytes) override {
         WHEELYARD_TRY(check(claim));
         if (offset != log_bytes()) return base::fail("task.log_gap", "The log does not go on there");
         put("log", log() + std::string(bytes));
-        return wire::Lease{600, log_bytes()};
+        return wire::Lease{lease_s, log_bytes()};
     }
     base::Status end(const std::string&, const wire::TaskEnd& end) override {
         if (down) return unreachable();
@@ -119,6 +119,7 @@ class FolderTasks final : public TaskService {
     std::string target = "staging";  // or "test", the site's own index
     wire::TaskRequest request{"test", "demo", "1.0", "3.11", ""};
     wire::ClaimOffer offered;  // the last offer
+    std::int64_t lease_s = 600;
     bool queued = true;
     bool down = false;
     bool loses_answer = false;           // loses the answer to the next claim

@@ -112,9 +112,9 @@ JobView PbsScheduler::look_at(const std::string& attempt, const AttemptFolder& f
         const auto answer = qstat({"-x", id});  // -x: finished jobs too
         if (!answer) return not_known(answer.error());
         auto view = find_view(*answer, attempt, id, folder);
-        const bool is_strangers = !view && std::any_of(answer->jobs.begin(), answer->jobs.end(),
-                                                       [&](const pbs::Job& job) { return job.id == id; });
-        if (!view && !is_strangers && !answer->unknown.contains(id))
+        const bool is_of_other_job = !view && std::any_of(answer->jobs.begin(), answer->jobs.end(),
+                                                          [&](const pbs::Job& job) { return job.id == id; });
+        if (!view && !is_of_other_job && !answer->unknown.contains(id))
             return JobView{JobState::unknown, "PBS did not report job " + id, {}};
         if (view && (!found || is_better_view(*view, *found))) found = std::move(view);
         return std::nullopt;

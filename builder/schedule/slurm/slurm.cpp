@@ -16,7 +16,7 @@ namespace {
 
 struct StateRow {
     std::string_view state;
-    JobState view;
+    JobState view;   // vanished: it has ended, though Slurm still lists it
     EndCause cause;  // of a job that has ended
     bool suspended = false;
 };
@@ -172,52 +172,53 @@ EndCause cause_of_failure(const Job& job) {
 }  // namespace
 
 base::Result<std::vector<Job>> parse_squeue(std::string_view text) {
-    constexpr std::size_t columns = 7;
+    // Of squeue_format; a line may end before the last two.
+    enum : std::size_t { id, name, state, reason, status, elapsed, node, restarts, limit };
     std::vector<Job> jobs;
     for (const auto line : base::split_lines(text)) {
         if (base::trim(line).empty()) continue;
         const auto parts = base::split(line, '|');
-        if (parts.size() < columns) return unparsable_line("squeue", line);
+        if (parts.size() <= node) return unparsable_line("squeue", line);
         Job job;
-        job.id = parts[0];
-        job.name = parts[1];
-        job.state = parts[2];
-        job.reason = parts[3];
-        if (const auto status = base::parse_decimal(parts[4])) {
-            job.exit_code = decode_wait_status(*status);
-            job.by_signal = *status != 0 && *status <= max_signal;
+        job.id = parts[id];
+        job.name = parts[name];
+        job.state = parts[state];
+        job.reason = parts[reason];
+        if (const auto ended = base::parse_decimal(parts[status])) {
+            job.exit_code = decode_wait_status(*ended);
+            job.by_signal = *ended != 0 && *ended <= max_signal;
         }
-        job.used.seconds = parse_elapsed_s(parts[5]);
-        job.node = parts[6];
-        if (parts.size() > columns) job.restarts = base::parse_decimal(parts[7]).value_or(0);
-        if (parts.size() > columns + 1)
-            job.granted.max_walltime_minutes = parse_elapsed_s(parts[8]) / s_per_minute;
+        job.used.seconds = parse_elapsed_s(parts[elapsed]);
+        job.node = parts[node];
+        if (parts.size() > restarts) job.restarts = base::parse_decimal(parts[restarts]).value_or(0);
+        if (parts.size() > limit)
+            job.granted.max_walltime_minutes = parse_elapsed_s(parts[limit]) / s_per_minute;
         jobs.push_back(std::move(job));
     }
     return jobs;
 }
 
 base::Result<std::vector<Job>> parse_sacct(std::string_view text) {
-    constexpr std::size_t columns = 9;
+    enum : std::size_t { id, name, state, reason, exit_pair, elapsed, cpu, memory, node };  // of sacct_format
     std::vector<Job> jobs;
     for (const auto line : base::split_lines(text)) {
         if (base::trim(line).empty()) continue;
         const auto parts = base::split(line, '|');
-        if (parts.size() < columns) return unparsable_line("sacct", line);
-        const std::int64_t memory_kib = parse_size_kib(parts[7]);
-        if (parts[0].find('.') != std::string_view::npos) {  // a step of the preceding job: "14.batch"
-            if (!jobs.empty() && parts[0].starts_with(jobs.back().id + "."))
+        if (parts.size() <= node) return unparsable_line("sacct", line);
+        const std::int64_t memory_kib = parse_size_kib(parts[memory]);
+        if (parts[id].find('.') != std::string_view::npos) {  // a step of the preceding job: "14.batch"
+            if (!jobs.empty() && parts[id].starts_with(jobs.back().id + "."))
                 jobs.back().used.memory_kib = std::max(jobs.back().used.memory_kib, memory_kib);
             continue;
         }
         Job job;
-        job.id = parts[0];
-        job.name = parts[1];
-        job.state = parts[2].substr(0, parts[2].find(' '));  // "CANCELLED by 0"
-        job.reason = parts[3];
-        note_exit_pair(job, parts[4]);
-        job.used = {parse_elapsed_s(parts[5]), parse_elapsed_s(parts[6]), memory_kib};
-        job.node = parts[8];
+        job.id = parts[id];
+        job.name = parts[name];
+        job.state = parts[state].substr(0, parts[state].find(' '));  // "CANCELLED by 0"
+        job.reason = parts[reason];
+        note_exit_pair(job, parts[exit_pair]);
+        job.used = {parse_elapsed_s(parts[elapsed]), parse_elapsed_s(parts[cpu]), memory_kib};
+        job.node = parts[node];
         const auto earlier =
             std::find_if(jobs.begin(), jobs.end(), [&job](const Job& one) { return one.id == job.id; });
         if (earlier != jobs.end()) {

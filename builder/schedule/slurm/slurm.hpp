@@ -70,10 +70,9 @@ inline constexpr std::string_view sacct_format =
 // The #SBATCH lines of a job.
 [[nodiscard]] std::string render_header(const JobRequest& job, const QueueSettings& of_builds);
 
-// Asks Slurm whether it would take a job: `sbatch --test-only`, which submits nothing (sbatch(1)).
 // What `sbatch --test-only` printed, and whether it ended well.
 [[nodiscard]] TrialAnswer read_trial(bool good, std::string_view printed);
-
+// Asks Slurm whether it would take a job: `sbatch --test-only`, which submits nothing (sbatch(1)).
 [[nodiscard]] TrialAnswer try_job(const std::string& header, const TrialJob& job, const AskMachine& ask);
 
 // What Slurm reports of itself, for `site init`. The parsers are pure.

@@ -270,6 +270,35 @@ TEST_CASE("if the registry temporarily refuses one lease, the others are still r
     }
 }
 
+TEST_CASE(
+    "how often leases are renewed is up to the shortest of those that are held, not of one that is over") {
+    TaskFarm farm;
+    const AgentParts parts = farm.parts_with_tasks();
+    TaskLeases work(parts);
+    work.read();
+    std::vector<Attempt> attempts;
+    const auto renewals_after = [&](std::int64_t wait_ms) {
+        farm.clock.sleep_ms(wait_ms);
+        farm.tasks.renewed.clear();
+        must(work.renew(attempts));
+        return farm.tasks.renewed.size();
+    };
+    farm.tasks.lease_s = 30;
+    must(work.claim(1, attempts));
+    CHECK(renewals_after(world_fresh_ms) == 1);
+    CHECK(renewals_after(10'000) == 1);  // a third of the lease
+    farm.tasks.refusal = base::fail(task_refusal({"task.no_such_claim", "No such claim"})).value();
+    CHECK(renewals_after(10'000) == 1);
+    REQUIRE(farm.claims() == 0);
+    farm.tasks.refusal.reset();
+    farm.tasks.end_lease(false);
+    farm.tasks.lease_s = 600;
+    must(work.claim(1, attempts));
+    REQUIRE(farm.claims() == 1);
+    CHECK(renewals_after(10'000) == 0);
+    CHECK(renewals_after(world_fresh_ms - 10'000) == 1);
+}
+
 TEST_CASE("leases are renewed during a long upload") {
     TaskFarm farm;
     std::size_t renewals = 0;

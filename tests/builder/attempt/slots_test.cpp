@@ -15,13 +15,13 @@ Attempt attempt_in(State state, WaitFor what = WaitFor::nothing) {
     return attempt;
 }
 
-TEST_CASE("an attempt holds a preparation place until its submission, then a job slot until its job ends") {
+TEST_CASE("an attempt holds a preparation slot until its submission, then a job slot until its job ends") {
     struct Row {
         State state;
         WaitFor what;
         bool job;
-        bool place;
-        bool without_place;
+        bool preparation;
+        bool without_slot;
     };
     using enum State;
     using enum WaitFor;
@@ -54,13 +54,13 @@ TEST_CASE("an attempt holds a preparation place until its submission, then a job
         CAPTURE(wait_words.text(row.what));
         const Attempt attempt = attempt_in(row.state, row.what);
         CHECK(holds_job_slot(attempt) == row.job);
-        CHECK(holds_place(attempt) == row.place);
-        CHECK(waits_without_place(attempt) == row.without_place);
+        CHECK(holds_preparation_slot(attempt) == row.preparation);
+        CHECK(waits_without_slot(attempt) == row.without_slot);
         Attempt promotion = attempt;
         promotion.asked.purpose = Purpose::promotion;
         CHECK(!holds_job_slot(promotion));
-        CHECK(!holds_place(promotion));
-        CHECK(!waits_without_place(promotion));
+        CHECK(!holds_preparation_slot(promotion));
+        CHECK(!waits_without_slot(promotion));
     }
 }
 

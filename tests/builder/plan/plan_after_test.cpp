@@ -61,7 +61,7 @@ struct Scene {
     [[nodiscard]] std::vector<Cell> after() const {
         Recipes recipes;
         recipes.add(recipe);
-        auto cells = with_followups(plan, {site, recipes, world});
+        auto cells = with_tests_and_promotions(plan, {site, recipes, world});
         std::erase_if(cells, [](const Cell& one) { return one.purpose == Purpose::build; });
         return cells;
     }
@@ -187,7 +187,7 @@ TEST_CASE("a wheel of two cells is promoted after the tests of both have passed"
     other.asked.cell = "demo-1.0-cp312-gpu-test";
     const auto promotions = [&] {
         std::string text;
-        for (const Cell& cell : with_followups(both, {scene.site, recipes, scene.world})) {
+        for (const Cell& cell : with_tests_and_promotions(both, {scene.site, recipes, scene.world})) {
             if (cell.purpose == Purpose::promotion) text += std::string(cell_state_text(cell.state)) + " ";
         }
         return text;

@@ -182,9 +182,9 @@ TEST_CASE("a release of a closure waits for what its build needs, and is built f
     CHECK(demo.state == CellState::wanted);
     CHECK(demo.of_closure->part->lock == wire::NamedTexts{{wheel.filename, "sha256:cc"}});
     CHECK(demo.of_closure->part->strangers.empty());
-    scene.site.wants.back().of_closure->is_strangers = true;
+    scene.site.wants.back().of_closure->is_upstreams_wheel = true;
     CHECK(named_cell(scene, "demo").of_closure->part->strangers == std::vector{wheel.filename});
-    scene.site.wants.back().of_closure->is_strangers = false;
+    scene.site.wants.back().of_closure->is_upstreams_wheel = false;
     scene.site.wants.back().of_closure->part->is_taken = false;  // but the file there has no provenance
     CHECK(named_cell(scene, "demo").of_closure->part->strangers == std::vector{wheel.filename});
 }

@@ -145,10 +145,10 @@ TEST_CASE(
     Farm farm;
     AgentParts parts = farm.parts();
     Attempt attempt = uploading(farm, parts);
-    const Record counted = std::get<Record>(upload_wheel(attempt, parts).value());
+    const WriteJournal counted = std::get<WriteJournal>(upload_wheel(attempt, parts).value());
     CHECK(attempt.wheel.sends == 1);
     CHECK(farm.registry.uploads == 0);
-    const Record sent = std::get<Record>(counted.then(attempt, parts).value());
+    const WriteJournal sent = std::get<WriteJournal>(counted.then(attempt, parts).value());
     CHECK(farm.registry.uploads == 1);
     CHECK(attempt.wheel.sent == farm.clock.now());
     const Move done = std::get<Move>(sent.then(attempt, parts).value());
@@ -169,7 +169,7 @@ TEST_CASE("a wheel's tries count only what may be the wheel's fault") {
         farm.registry.upload_fails = row.kind;
         AgentParts parts = farm.parts();
         Attempt attempt = uploading(farm, parts);
-        const Record counted = std::get<Record>(upload_wheel(attempt, parts).value());
+        const WriteJournal counted = std::get<WriteJournal>(upload_wheel(attempt, parts).value());
         CHECK(attempt.wheel.sends == 1);
         const auto sent = counted.then(attempt, parts);
         REQUIRE(!sent.has_value());
