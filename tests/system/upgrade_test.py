@@ -6,9 +6,9 @@ Label `full`. The earlier version is that of the Debian packages in WHEELYARD_OL
     WHEELYARD_OLDER_PACKAGES=build/older python3 tests/system/upgrade_test.py
 """
 
-import contextlib
 import hashlib
-import json
+import platform
+import re
 import shutil
 import sys
 import tempfile
@@ -16,14 +16,20 @@ import threading
 import time
 import unittest
 from pathlib import Path
+from types import SimpleNamespace
+from urllib.parse import urljoin
 
 from support import older
 from support.asker import Asker
+from support.booted_root import BootedRoot, can_boot
 from support.case import OwnFarmsCase, main
 from support.clients import RawUpload, installed_value, pip_install
-from support.farm import BIN, INDEX, Farm
+from support.deb_registry import PORT, TOKEN, UNIT, fetched, package, wait_until_ready
+from support.farm import BIN, INDEX, ROOT, Farm
+from support.island import move_to_island
 from support.node_farm import Node, Nodes
 from support.package_index import PackageIndex, write_sdist
+from support.packages import PACKAGES, tarball
 from support.site import Site
 from support.wheels import Wheel
 
@@ -42,6 +48,13 @@ def setUpModule():
 
 def name_of(programs: Path) -> str:
     return "newer" if programs == BIN else "older"
+
+
+def commands(page: str, heading: str) -> list[list[str]]:
+    """The blocks of commands of a chapter."""
+    text = (ROOT / "docs/how-to" / page).read_text().partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    return [re.sub("^    ", "", block, flags=re.MULTILINE).splitlines() for block in
+            re.findall(r"(?<=```sh\n)(?:.*\n)*?(?=```)|(?<=\n\n)(?:    \S.*\n)+", text)]
 
 
 class UpgradeCase(OwnFarmsCase):
@@ -198,6 +211,31 @@ class OneServer(UpgradeCase):
                 self.assert_builds(self.farm, self.asker, other, programs)
 
 
+    def test_followers_and_lists_of_either_version_agree(self):
+        tree = self.folder / "followed"
+        for registry in (OLDER, BIN):
+            self.restart(self.farm, registry)
+            for programs in (OLDER, BIN, OLDER):
+                with self.subTest(registry=name_of(registry), beside=name_of(programs)):
+                    self.upload(self.farm, self.token)
+                    self.farm.programs = programs  # of commands
+                    self.assert_ran(self.farm.run("wheelyard-indexer", "follow", "--from", f"{self.farm.url}/{INDEX}/", "--to", tree))
+                    self.assertEqual({path.name for path in tree.rglob("*.whl")}, {wheel.name for wheel in self.wheels})
+                    self.assert_ran(self.farm.run("wheelyard-indexer", "check", "--to", tree))
+                    listed = self.farm.run("avail_wheels", "yard-kept", "--all", "--json", "--index-url", self.farm.simple_url())
+                    self.assert_ran(listed, self.wheels[0].name)  # what they keep for each other is a minute old
+                    self.farm.programs = registry
+
+    def test_a_backup_of_the_newer_is_refused_by_the_older(self):
+        if not older.FOLDER:
+            self.skipTest(older.WHY_SAME)
+        self.restart(self.farm, BIN)
+        self.assert_ran(self.farm.run("wheelyard-registry", "backup", self.folder / "backup", "-c", self.farm.config))
+        self.farm.programs = OLDER
+        self.assert_failed(self.farm.run("wheelyard-registry", "restore", self.folder / "backup", self.folder / "data"), TOO_NEW)
+        self.assertFalse((self.folder / "data/catalog.sqlite").exists())
+
+
 class TwoNodes(UpgradeCase):
     def setUp(self):
         super().setUp()
@@ -247,25 +285,33 @@ class TwoNodes(UpgradeCase):
                 asked.append(wheel.name)
                 RawUpload(node, self.token, wheel).send_until_acknowledged(tries=2000)
                 ended.append(wheel.name)
-                time.sleep(0.05)  # as a client
+                time.sleep(0.2)  # as a client
         clients = [threading.Thread(target=client, args=(node,)) for node in (self.a, self.b)]
         for each in clients:
             each.start()
         try:
             self.both_work()
-            for programs in (BIN, OLDER, BIN):
+            for programs in (BIN, OLDER):
                 writer, other = self.settled()
+                for number in range(3):  # a newer one that is killed while it starts leaves what either goes on with
+                    other.stop()
+                    other.programs = programs
+                    other.launch()
+                    time.sleep(number * 0.05)
+                    other.kill()
+                    other.programs = BIN if programs == OLDER else OLDER
+                    other.start()
+                    self.settled()
                 for node in (other, writer):
                     self.restart(node, programs)
                     self.settled()
                     self.both_work()
-                    for builds in (OLDER, BIN):
-                        self.assert_builds(self.a, self.asker, site, builds)
+                    self.assert_builds(self.a, self.asker, site, BIN if node is other else OLDER)
         finally:
             stop.set()
             for each in clients:
                 each.join()
-        self.assertEqual(asked, ended)
+        self.assertEqual(set(asked), set(ended))
         print(f"upgrade: {len(ended)} uploads by two clients meanwhile", file=sys.stderr)
         for node in (self.a, self.b):
             found = {name for project in ("in-flight-a", "in-flight-b") for name in node.files(project)}
@@ -273,5 +319,104 @@ class TwoNodes(UpgradeCase):
             node.check_tree()
 
 
+class Installed:
+    """As root types what the pages say, in a Debian of its own."""
+    root = "bookworm"
+
+    def setUp(self):
+        if not can_boot(self.root) or not self.present():
+            self.skipTest(f"{PACKAGES} has no packages, or scripts/other-nodes made no root {self.root}, or this is not root")
+        self.folder = Path(tempfile.mkdtemp(prefix="wheelyard-upgraded-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.node = self.enterContext(BootedRoot(self.root, self.folder / "node"))
+        self.node.shell("echo 'APT::Get::Assume-Yes \"true\";' >/etc/apt/apt.conf.d/yes")
+
+    def type(self, lines: list[str], package: Path) -> str:
+        """With the package in place of the example's."""
+        self.node.give(package)
+        self.node.shell("systemctl reset-failed")  # a person types more slowly, and units of the past had a limit of starts
+        return self.node.shell("cd /root\n" + re.sub(r"wheelyard(-registry_[\d.]+_amd64\.deb|-[\d.]+-portable\S*)", package.name, "\n".join(lines)))
+
+    def upload(self, token: str) -> None:
+        wheel = Wheel("yard-kept", f"1.{len(self.kept)}").write(self.folder)
+        self.assertEqual(RawUpload(SimpleNamespace(port=PORT), token, wheel, index="main").send()[0], 200)
+        self.kept.append(wheel.name)
+
+    def assert_serves(self, names: list[str]) -> None:
+        wait_until_ready(self.node)
+        links = re.findall(r'href="([^"#]+/([^"#/]+))#', fetched("/main/simple/yard-kept/").decode())
+        self.assertEqual([name for _, name in links], names)
+        for link, name in links:
+            self.assertEqual(fetched(urljoin("/main/simple/yard-kept/", link)), (self.folder / name).read_bytes())
+
+    def test_upgraded_and_back_as_the_pages_say(self):
+        first, second, self.kept = self.earlier(), self.present(), []
+        upgrade, back, take_the_backup = self.lines()
+        self.type(self.install(), first)
+        wait_until_ready(self.node)
+        token = self.node.shell(TOKEN)
+        self.upload(token)
+        self.type(upgrade, second)
+        self.assert_serves(self.kept)
+        self.upload(token)
+        self.type(back, first)
+        if older.FOLDER:
+            self.assertIn(TOO_NEW, self.node.shell(f"sleep 3; journalctl --no-pager --unit {UNIT} --since -3s"))
+            self.type(back, second)  # the newer one has lost nothing
+            self.assert_serves(self.kept)
+            self.type(back, first)
+        stop, move, make, restore, start, bring = take_the_backup
+        self.type([stop, move, make, restore], first)
+        self.node.shell("chown -R wheelyard: /var/lib/wheelyard" if older.FOLDER else "test -z \"$(find /var/lib/wheelyard -not -user wheelyard)\"")
+        self.type([start], first)
+        self.assert_serves(self.kept[:1])
+        self.type([bring], first)
+        self.assert_serves(self.kept)
+        self.upload(token)
+        self.type(upgrade, second)
+        self.assert_serves(self.kept)
+        self.node.say("wheelyard-registry", "verify", "-q")
+
+
+class OfDebian(Installed):
+    def present(self) -> Path | None:
+        return package("wheelyard-registry")
+
+    def earlier(self) -> Path:
+        return older.as_older("wheelyard-registry", self.folder)
+
+    def install(self) -> list[str]:
+        return commands("install.md", "Install a registry")[0]
+
+    def lines(self) -> tuple[list[str], ...]:
+        return commands("run-a-registry.md", "Upgrade it")[0], *commands("run-a-registry.md", "Go back to the older version")
+
+
+class Debian12(OfDebian, unittest.TestCase):
+    pass
+
+
+class Debian13(OfDebian, unittest.TestCase):
+    root = "trixie"
+
+
+class Tarball(Installed, unittest.TestCase):
+    def present(self) -> Path | None:
+        return tarball(platform.machine())
+
+    def earlier(self) -> Path:
+        return older.newest(self.present().name)
+
+    def install(self) -> list[str]:
+        return commands("install.md", "Install a registry")[1]
+
+    def lines(self) -> tuple[list[str], ...]:
+        upgrade = commands("run-a-registry.md", "Upgrade it")[1]
+        back, take_the_backup = commands("run-a-registry.md", "Go back to the older version")
+        return upgrade, [*upgrade[1:]], take_the_backup
+
+
 if __name__ == "__main__":
+    if can_boot("bookworm"):
+        move_to_island()
     main()
