@@ -90,6 +90,7 @@ class Follow {
         WHEELYARD_TRY(write_flat());
         for (const auto& project : gone_)
             WHEELYARD_TRY(drop_project(project));
+        done.flat_serial = done.serial;
         done.signed_part = state_.signed_part;
         done.signed_part.pages.clear();
         if (signed_) {
@@ -362,16 +363,19 @@ class Follow {
         return {};
     }
 
-    // A page that is not there yet is made of our own pages.
+    // A page that is not there yet, or that another program left behind, is made of our own pages.
     base::Status write_flat() {
         WHEELYARD_ASSIGN(auto links, read_flat_page(disk_, options_.tree, options_.index));
+        if (state_.flat_serial != state_.serial) links.reset();
         if (links && flat_.empty()) return {};
         if (!links) {
             WHEELYARD_ASSIGN(const auto names, names_with_pages(options_.tree, options_.index));
             links.emplace();
             for (const std::string& project : names) {
-                const auto page = our_page(project);
-                if (page) (*links)[project] = render_flat_links(page->view);
+                auto page = our_page(project);
+                if (!page) continue;
+                files_.read_metadata_names(*page);
+                (*links)[project] = render_flat_links(page->view);
             }
         }
         for (auto& [project, text] : flat_)

@@ -67,6 +67,7 @@ constexpr auto followed_record = io::record<F>({
                                        "projects whose facts the source does not have yet"),
     field<&F::wheel_list, &C::base_etag>("catalogue.base_etag", "of the kept copy of the base"),
     field<&F::wheel_list, &C::delta_etag>("catalogue.delta_etag", "of the kept copy of the changes"),
+    field<&F::flat_serial>("find_links", "the event up to which the page of --find-links is current"),
     field<Signed, &F::signed_part>("signed", "with a root document: what was verified", Need::optional,
                                    Written::unless_null),
 });

@@ -7,10 +7,8 @@ under a lower number, or the one of the folder WHEELYARD_OLDER_PACKAGES.
     WHEELYARD_PACKAGES=build/package python3 tests/system/deb_packages_test.py
 """
 
-import os
 import re
 import shutil
-import subprocess
 import tempfile
 import unittest
 from pathlib import Path
@@ -22,26 +20,13 @@ from support.case import main
 from support.clients import RawUpload
 from support.deb_registry import PORT, UNIT, URL, fetched, install, package, set_up, wait_until_ready
 from support.island import move_to_island
+from support.older import as_older
 from support.packages import PACKAGES
 from support.skips import not_here
 from support.wheels import Wheel
 
 NAMES = ("wheelyard-registry", "wheelyard-agent", "avail-wheels")
-OLDER = Path(os.environ.get("WHEELYARD_OLDER_PACKAGES", PACKAGES)).resolve()
-OLDER_VERSION = "0.0.1"
 MAX_EXPOSURE = 3.0  # of `systemd-analyze security`: 0 is best, 10 is a service without any protection
-
-def as_older(name: str, folder: Path) -> Path:
-    """The package under a lower number."""
-    [newest] = sorted(OLDER.glob(f"{name}_*.deb"))[-1:]
-    tree = folder / name
-    subprocess.run(["dpkg-deb", "--raw-extract", newest, tree], check=True)
-    control = tree / "DEBIAN/control"
-    lines = control.read_text().splitlines()
-    control.write_text("".join(f"Version: {OLDER_VERSION}\n" if line.startswith("Version:") else line + "\n" for line in lines))
-    path = folder / f"{name}_{OLDER_VERSION}.deb"
-    subprocess.run(["dpkg-deb", "--build", tree, path], check=True, capture_output=True)
-    return path
 
 
 class Packages:

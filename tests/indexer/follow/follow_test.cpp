@@ -164,6 +164,32 @@ TEST_CASE("a new tree becomes a copy of the source") {
     CHECK(fs::is_symlink(at.ours / "main/find-links" / six("1.16")));
 }
 
+TEST_CASE("the page of --find-links that an older program left behind is made again") {
+    Upstream at;
+    at.add("main", "six", "1.16", six("1.16"));
+    at.publish_all();
+    at.follow_all();
+    const fs::path page = at.ours / "main/find-links/index.html";
+    const std::string before = *base::read_file(page, 1 << 16);
+    at.add("main", "torch", "1", "torch-1-py3-none-any.whl");
+    at.publish_all();
+    at.follow_all();
+    // It wrote everything but this page, and a state without its number.
+    REQUIRE(base::replace_file(page, before));
+    const fs::path file = followed_file(at.ours, "main");
+    auto state = parse_followed_state(*base::read_file(file, 1 << 16));
+    REQUIRE(state);
+    CHECK(std::exchange(state->flat_serial, 0) == 2);
+    REQUIRE(base::replace_file(file, render_followed_state(*state)));
+    SUBCASE("although nothing is new") {}
+    SUBCASE("with what is new") {
+        at.add("main", "six", "1.17", six("1.17"));
+        at.publish_all();
+    }
+    at.follow_all();
+    check_same(at);
+}
+
 TEST_CASE("a new tree is complete even if the source's root page is late") {
     Upstream at;
     at.add("main", "six", "1.16", six("1.16"));

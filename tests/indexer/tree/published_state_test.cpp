@@ -48,12 +48,13 @@ TEST_CASE("the bytes of published.json stay as they were written") {
 TEST_CASE("the bytes of a follower's state stay as they were written") {
     FollowedState state{
         "https://h/main/", 7, {"six"}, {{"six", {{"ab", "a.whl"}, {"cd", "b.whl"}}}}, {{"x"}, "e", ""}};
+    state.flat_serial = 6;
     const std::string text = render_followed_state(state);
     CHECK(
         text ==
         R"({"format":"wheelyard.followed/1","from":"https://h/main/","serial":7,"lagging":["six"],)"
         R"("gone":[{"sha256":"ab","filename":"a.whl","project":"six"},{"sha256":"cd","filename":"b.whl","project":"six"}],)"
-        R"("catalogue":{"waiting":["x"],"base_etag":"e","delta_etag":""}})"
+        R"("catalogue":{"waiting":["x"],"base_etag":"e","delta_etag":""},"find_links":6})"
         "\n");
     CHECK(parse_followed_state(text).value() == state);
     state.signed_part = {"ab", 1, 12, {"six"}};

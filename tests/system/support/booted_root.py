@@ -110,7 +110,7 @@ class BootedRoot:
     def command(self, *words) -> list[str]:
         """It runs the words inside, as root, with nothing of this environment."""
         return ["nsenter", "--target", self.first_process(), *NAMESPACES, "--root", "/usr/bin/env", "-i", "--chdir=/", "HOME=/root",
-                "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8", "DEBIAN_FRONTEND=noninteractive", *map(str, words)]
+                "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8", "DEBIAN_FRONTEND=noninteractive", *map(str, words)]
 
     def run(self, *words, timeout: float = COMMAND_TIMEOUT_S) -> subprocess.CompletedProcess:
         return subprocess.run(self.command(*words), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout)

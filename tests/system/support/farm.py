@@ -77,6 +77,7 @@ def scrubbed_environment(home: Path, **more: str) -> dict[str, str]:
 
 class Farm:
     host = "127.0.0.1"  # where it listens
+    programs = BIN      # another version's, for a test of upgrades
 
     def __init__(self, indexes: tuple[str, ...] = (INDEX,), folder: Path | None = None, settings: str = "",
                  index_settings: str | dict[str, str] = "", stores: str = ""):
@@ -132,7 +133,7 @@ class Farm:
     def run(self, program: str, *arguments, environment: dict[str, str] | None = None,
             timeout: float = COMMAND_TIMEOUT_S, **options) -> subprocess.CompletedProcess:
         """A program of ours, to its end."""
-        return subprocess.run([BIN / program, *map(str, arguments)], env=environment or self.environment,
+        return subprocess.run([self.programs / program, *map(str, arguments)], env=environment or self.environment,
                               capture_output=True, text=True, timeout=timeout, **options)
 
     # --- the registry -------------------------------------------------------------------------------------------------
@@ -152,7 +153,7 @@ class Farm:
         ones keep it."""
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
-                [*wrapper, BIN / "wheelyard-registry", "serve", "--config", self.config, "--ready-file", self.ready_file],
+                [*wrapper, self.programs / "wheelyard-registry", "serve", "--config", self.config, "--ready-file", self.ready_file],
                 env=self.environment | (environment or {}), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
     @property

@@ -30,6 +30,7 @@ class Site:
     index: str = INDEX
     python_version: str = PYTHON_VERSION
     python: str = VENV_PYTHON
+    programs: Path = BIN
 
     def __post_init__(self):
         self.folder = self.farm.folder / self.name
@@ -76,7 +77,7 @@ executable = "{self.python}"
         return environment
 
     def command(self, command: str, *arguments: str) -> list[str]:
-        return [str(BIN / "wheelyard-builder"), command, *map(str, arguments), "--site", str(self.file)]
+        return [str(self.programs / "wheelyard-builder"), command, *map(str, arguments), "--site", str(self.file)]
 
     def builder(self, command: str, *arguments: str, failpoint: str = "",
                 timeout: float = COMMAND_TIMEOUT_S) -> subprocess.CompletedProcess:
