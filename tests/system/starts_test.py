@@ -20,6 +20,7 @@ from pathlib import Path
 from support.booted_root import NODES, BootedRoot, can_boot
 from support.case import main
 from support.deb_registry import URL, fetched, wait_until_ready
+from support.documents import README, blocks, commands
 from support.farm import BIN, COMMAND_TIMEOUT_S, ROOT
 from support.island import move_to_island
 from support.package_index import PackageIndex, write_sdist
@@ -66,9 +67,7 @@ class Packages:
 
 def block(title: str) -> list[str]:
     """The commands of the README below a title, with the addresses of this test."""
-    text = (ROOT / "README.md").read_text()
-    commands = re.search(rf"^\*\*{re.escape(title)}\*\*.*?^```sh\n(.*?)^```$", text, re.DOTALL | re.MULTILINE).group(1)
-    return commands.replace("https://farm.example", URL).splitlines()
+    return [command.replace("https://farm.example", URL) for command in blocks(README, f"**{title}**")[0]]
 
 
 class StartsTest(unittest.TestCase):
@@ -107,7 +106,7 @@ class StartsTest(unittest.TestCase):
         node = self.root("look")
         self.assertNotEqual(node.run("sh", "-c", "command -v cc || command -v gcc").returncode, 0)
         self.give(node, self.packages.tarball)
-        [line] = re.findall(r"^tar -xf .*wheelyard-try$", (ROOT / "README.md").read_text(), re.MULTILINE)
+        [line] = [command for command in commands(README) if command.endswith("wheelyard-try")]
         unpack, look = line.split(" && ")
         begun = time.monotonic()
         process = subprocess.Popen(node.command("runuser", "-l", "anna", "-c", f"cd; {unpack} && exec {look}"), stdin=subprocess.DEVNULL,

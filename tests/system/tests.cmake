@@ -23,6 +23,8 @@ set_tests_properties(system/avail_nodes system/other_root system/real_torch syst
     PROPERTIES LABELS full SKIP_RETURN_CODE 77 TIMEOUT 3600)
 # Need root and what scripts/package made, all but the first also what scripts/other-nodes makes; skipped without.
 set_tests_properties(system/portable system/portable_agent system/deb_packages system/installed_agent system/starts PROPERTIES LABELS full SKIP_RETURN_CODE 77 TIMEOUT 3600)
+# Compiles all packages, one command after the other, in a Debian of its own.
+set_tests_properties(system/documents PROPERTIES LABELS full SKIP_RETURN_CODE 77 TIMEOUT 14400)
 # Skipped where no network namespace can be made.
 set_tests_properties(system/try PROPERTIES SKIP_RETURN_CODE 77)
 # Its builds fill the machine to its limits on purpose: beside another test it would measure that one.
