@@ -1,5 +1,5 @@
 """README.md and docs/how-to/install.md, line by line, from nothing: every command of their blocks runs in a bare Debian 12 as it is
-written, or stands below with who runs it instead. Each one's minutes are printed.
+written, or stands below with who runs it instead. Each one's minutes are printed; those of a container's processes are not among the CPU's.
 
 Label `full`: needs root, scripts/other-nodes, Debian's mirror, the index that pip is configured to use, a free port 8080, and two hours:
 a clone of the last commit is compiled for two machines. WHEELYARD_DOCUMENTS_ROOT=FOLDER keeps that Debian, and a second run goes on in it.
@@ -81,9 +81,12 @@ def plan() -> tuple[dict[str, list[str]], list[str]]:
 
 
 def typed(who: list[str], command: str, **options) -> str:
-    begun = time.monotonic()
-    done = subprocess.run([*who, command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=LIMIT_S, **options)
-    print(f"{(time.monotonic() - begun) / 60:6.2f} min  {command}", flush=True)
+    begun, before = time.monotonic(), os.times()
+    done = subprocess.run([*who, command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          timeout=LIMIT_S, **options)
+    after = os.times()
+    computed = after.children_user + after.children_system - before.children_user - before.children_system
+    print(f"{(time.monotonic() - begun) / 60:6.2f} min, {computed / 60:6.2f} of CPU  {command}", flush=True)
     if done.returncode != 0:
         raise AssertionError(f"{command}: {done.returncode}\n{done.stdout[-20000:]}")
     return done.stdout
@@ -94,7 +97,8 @@ def bare_root(root: Path) -> None:
     sites = subprocess.run(["apt-get", "indextargets", "--format", "$(SITE) $(RELEASE) $(COMPONENT)", "Created-By: Packages"], check=True,
                            capture_output=True, text=True).stdout.splitlines()
     sources = sorted({line for line in sites if re.search(rf" {SYSTEM}\S* main$", line)})
-    subprocess.run(["debootstrap", "--variant=minbase", "--include=git,ca-certificates", SYSTEM, root, sources[0].split()[0]], check=True,
+    mirror = next(site for site, release, _ in map(str.split, sources) if release == SYSTEM)
+    subprocess.run(["debootstrap", "--variant=minbase", "--include=git,ca-certificates", SYSTEM, root, mirror], check=True,
                    stdout=subprocess.DEVNULL)
     (root / "etc/apt/sources.list").write_text("".join(f"deb {line}\n" for line in sources))
     for file in filter(os.path.exists, FILES):
@@ -121,8 +125,8 @@ class DocumentsTest(unittest.TestCase):
         root = Path(os.environ.get("WHEELYARD_DOCUMENTS_ROOT", self.folder / "root")).resolve()
         if not root.exists():
             bare_root(root)
-        inside = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", ENTER, root, "/usr/bin/env", "-i", "HOME=/root", "LANG=C.UTF-8",
-                  "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "--chdir=/root/wheelyard", *NETWORK, "bash", "-c"]
+        inside = ["nice", "unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", ENTER, root, "/usr/bin/env", "-i",
+                  "--chdir=/root/wheelyard", "HOME=/root", "LANG=C.UTF-8", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", *NETWORK, "bash", "-c"]
         for command in self.plan[CLONE]:
             typed(inside, command)
         packages.PACKAGES = shutil.copytree(root / "root/wheelyard/build/package", self.folder / "packages",
