@@ -1,6 +1,7 @@
 """The Debian packages, of programs that use this system's libraries: Debian's security updates reach them."""
 
 import os
+import re
 import shutil
 import sys
 import time
@@ -42,10 +43,11 @@ def write(programs, out):
     # The unit of /usr/local, with the package's paths.
     unit = (ROOT / "docs/reference/wheelyard-registry.service").read_text().replace("/usr/local/", "/usr/")
     (tree / "debian/wheelyard-registry.service").write_text(unit)
+    maintainer = re.search(r"^Maintainer: (.*)$", (ROOT / "packaging/debian/control").read_text(), re.M)[1]
     moment = time.strftime("%a, %d %b %Y %H:%M:%S +0000", time.gmtime(contents.epoch()))
     (tree / "debian/changelog").write_text(
         f"wheelyard ({contents.VERSION}) unstable; urgency=medium\n\n  * CHANGELOG.md lists the changes.\n\n"
-        f" -- Wheelyard maintainers <maintainers@wheelyard.invalid>  {moment}\n")
+        f" -- {maintainer}  {moment}\n")
     with open(STATE / "deb.log", "w") as log:
         run(["dpkg-buildpackage", "-b", "-us", "-uc"], cwd=tree, stdout=log, stderr=log,
             env=environment() | {"WHEELYARD_PROGRAMS": os.path.abspath(programs)})

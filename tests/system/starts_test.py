@@ -1,5 +1,6 @@
 """The README's four starts, each from nothing and by its own lines: a look at the tarball, an operator's registry, the staff's agent,
-a researcher. Each has a Debian 12 of its own, without a compiler, in which systemd runs. Their seconds are printed.
+a researcher. Each has a Debian 12 of its own, without a compiler, in which systemd runs; the staff's is a Debian 13 with one, without
+which the agent begins no build. Their seconds are printed.
 
 Label `full`: needs root and scripts/other-nodes. The packages are those of scripts/package; where it did not run, the programs of this
 build packed likewise, and then the operator's start also needs debhelper.
@@ -20,6 +21,7 @@ from pathlib import Path
 from support.booted_root import NODES, BootedRoot, can_boot
 from support.case import main
 from support.deb_registry import URL, fetched, wait_until_ready
+from support.documents import README, blocks, commands
 from support.farm import BIN, COMMAND_TIMEOUT_S, ROOT
 from support.island import move_to_island
 from support.package_index import PackageIndex, write_sdist
@@ -27,9 +29,9 @@ from support.packages import made, tarball
 from support.skips import not_here
 from support.wheels import Wheel
 
-SERVER = "bookworm"
-# It says what a person has to fill in or to repair by its status; a wheel without extensions needs none of it.
-MAY_FAIL = ("wheelyard-builder site init", "wheelyard-builder site check")
+SERVER, CLUSTER = "bookworm", "trixie"
+# It says by its status whether a person has something to fill in.
+MAY_FAIL = ("wheelyard-builder site init",)
 # What the real one does to its table.
 CRONTAB = '#!/bin/sh\ncase "$1" in -l) cat ~/table 2>/dev/null ;; -) cat >~/new && mv ~/new ~/table ;; esac\n'
 LIMIT_S = 3 * COMMAND_TIMEOUT_S  # of all commands of a start
@@ -66,9 +68,7 @@ class Packages:
 
 def block(title: str) -> list[str]:
     """The commands of the README below a title, with the addresses of this test."""
-    text = (ROOT / "README.md").read_text()
-    commands = re.search(rf"^\*\*{re.escape(title)}\*\*.*?^```sh\n(.*?)^```$", text, re.DOTALL | re.MULTILINE).group(1)
-    return commands.replace("https://farm.example", URL).splitlines()
+    return [command.replace("https://farm.example", URL) for command in blocks(README, f"**{title}**")[0]]
 
 
 class StartsTest(unittest.TestCase):
@@ -80,9 +80,9 @@ class StartsTest(unittest.TestCase):
         cls.sources = cls.enterClassContext(PackageIndex(cls.folder / "sources"))
         write_sdist(cls.sources.folder, "markupsafe", "3.0.2", value=7)
 
-    def root(self, name: str) -> BootedRoot:
-        """A Debian 12 whose pip reaches an index, with a user."""
-        node = self.enterContext(BootedRoot(SERVER, self.folder / name))
+    def root(self, name: str, system: str = SERVER) -> BootedRoot:
+        """A Debian whose pip reaches an index, with a user."""
+        node = self.enterContext(BootedRoot(system, self.folder / name))
         node.shell(f"useradd --create-home anna; printf '[global]\\nindex-url = {self.sources.url}\\n' >/etc/pip.conf")
         return node
 
@@ -107,7 +107,7 @@ class StartsTest(unittest.TestCase):
         node = self.root("look")
         self.assertNotEqual(node.run("sh", "-c", "command -v cc || command -v gcc").returncode, 0)
         self.give(node, self.packages.tarball)
-        [line] = re.findall(r"^tar -xf .*wheelyard-try$", (ROOT / "README.md").read_text(), re.MULTILINE)
+        [line] = [command for command in commands(README) if command.endswith("wheelyard-try")]
         unpack, look = line.split(" && ")
         begun = time.monotonic()
         process = subprocess.Popen(node.command("runuser", "-l", "anna", "-c", f"cd; {unpack} && exec {look}"), stdin=subprocess.DEVNULL,
@@ -141,7 +141,7 @@ class StartsTest(unittest.TestCase):
         wait_until_ready(server)
         self.assertIn(b"yard_own-1.0", fetched("/main/simple/yard-own/"))
 
-        cluster = self.root("cluster")
+        cluster = self.root("cluster", CLUSTER)
         token = self.folder / "my-agent.token"
         token.write_text(server.say("cat", "/root/my-agent.token") + "\n")
         self.give(cluster, token)
@@ -159,7 +159,7 @@ class StartsTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if not can_boot(SERVER):
-        not_here(f"{NODES} has no root {SERVER} with systemd, or this is not root; scripts/other-nodes")
+    if not can_boot(SERVER, CLUSTER):
+        not_here(f"{NODES} has no roots {SERVER} and {CLUSTER} with systemd, or this is not root; scripts/other-nodes")
     move_to_island()
     main()

@@ -25,6 +25,8 @@ set_tests_properties(system/avail_nodes system/other_root system/real_torch syst
 set_tests_properties(system/portable system/portable_agent system/deb_packages system/installed_agent system/starts PROPERTIES LABELS full SKIP_RETURN_CODE 77 TIMEOUT 3600)
 # The parts that need root and those two are skipped without; with WHEELYARD_OLDER_PACKAGES two versions, else this one twice.
 set_tests_properties(system/upgrade PROPERTIES LABELS full TIMEOUT 3600)
+# Compiles all packages, one command after the other, in a Debian of its own.
+set_tests_properties(system/documents PROPERTIES LABELS full SKIP_RETURN_CODE 77 TIMEOUT 14400)
 # Skipped where no network namespace can be made.
 set_tests_properties(system/try PROPERTIES SKIP_RETURN_CODE 77)
 # Its builds fill the machine to its limits on purpose: beside another test it would measure that one.
