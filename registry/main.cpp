@@ -51,6 +51,7 @@ indexer::FarmText farm_text(const registry::RegistryConfig& config) {
                            .style = config.look.style,
                            .logo = config.look.farm.logo,
                            .url = config.server.public_url,
+                           .login = config.look.farm.login,
                            .logo_bytes = {config.look.logo}};
     for (const auto& index : config.indexes) {
         if (!index.title.empty()) farm.titles.emplace(index.name, index.title);

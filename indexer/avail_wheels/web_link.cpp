@@ -84,8 +84,6 @@ base::Result<WebLink> make_web_link(const Options& options, const Node& node,
     const auto add = [&query](const std::string& name, const std::string& value) {
         if (!value.empty()) query.push_back(name + "=" + base::encode_percent(value));
     };
-    // On a page with a search, "python" is its filter.
-    const char* python = is_project ? "python" : "my_python";
     if (is_project) {
         link.url = place + "/project/" + base::encode_percent(wanted.front().pattern) + "/";
     } else if (is_all && types.size() == 1) {
@@ -95,7 +93,7 @@ base::Result<WebLink> make_web_link(const Options& options, const Node& node,
         if (!is_all && wanted.size() == 1) add("q", base::replace_all(wanted.front().pattern, "*", ""));
     }
     add("node", link.node);
-    add(python, link.python);
+    add("my_python", link.python);  // "python" is a filter of pages
     if (!query.empty()) link.url += "?" + base::join(query, "&");
     return link;
 }

@@ -36,7 +36,8 @@ bool is_normalised(const std::string& name) {
 std::string look_of(const FarmText& farm) {
     constexpr std::size_t digits = 16;
     std::string text = page::look();
-    for (const std::string& part : {farm.title, farm.text, farm.contact, farm.style, farm.logo, farm.url})
+    for (const std::string& part :
+         {farm.title, farm.text, farm.contact, farm.style, farm.logo, farm.url, farm.login})
         text.append("\n").append(part);
     for (const auto& [index, title] : farm.titles)
         text.append("\n").append(index).append("\t").append(title);

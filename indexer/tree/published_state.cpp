@@ -51,6 +51,7 @@ constexpr auto farm_record = io::record<FarmText>({
     field<&FarmText::style>("style", "a style sheet with the farm's colours"),
     field<&FarmText::logo>("logo", "the published name of its logo"),
     field<&FarmText::url>("url", "where readers find it"),
+    field<&FarmText::login>("login", "where they log in"),
     field<TextMap, &FarmText::titles>("titles", "of indexes, for people"),
     field<&FarmText::hidden>("hidden", "indexes that the front page does not list"),
     field<&FarmText::without_pages>("without_pages", "indexes that have no web UI"),

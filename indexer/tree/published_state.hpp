@@ -48,6 +48,7 @@ struct FarmText {
     std::string style = {};                          // a style sheet with the farm's colours; empty: none
     std::string logo = {};                           // the published name of its logo; empty: ours
     std::string url = {};                            // where readers find it; empty: nobody has said
+    std::string login = {};                          // where they log in; empty: nowhere
     std::map<std::string, std::string> titles = {};  // of indexes, for people
     std::set<std::string> hidden = {};               // indexes that the front page does not list
     std::set<std::string> without_pages = {};        // indexes that have none

@@ -123,7 +123,7 @@ std::string contact_link(const std::string& contact) {
 
 page::Farm frame_of(const FarmText& farm) {
     return {farm.title, farm.style.empty() ? "" : page::farm_file_name("farm", ".css", farm.style), farm.logo,
-            farm.url};
+            farm.url, farm.login};
 }
 
 std::string render_front(const FarmText& farm, const std::vector<IndexSummary>& indexes) {

@@ -29,6 +29,10 @@ constexpr std::array<Ground, 4> light_grounds = {
 constexpr std::array<Ground, 4> dark_grounds = {
     {{"#11141a", "page"}, {"#222936", "box"}, {"#1c2f4a", "mark"}, {"#191e27", "card"}}};
 
+// Likewise, its --accent.
+constexpr std::string_view our_light_accent = "#0b57a4";
+constexpr std::string_view our_dark_accent = "#8fc0f8";
+
 std::optional<std::array<std::uint8_t, 3>> parse_colour(std::string_view text) {
     if (text.size() != colour_chars || text.front() != '#') return std::nullopt;
     const auto bytes = base::decode_hex(base::ascii_lower(text.substr(1)));
@@ -60,10 +64,9 @@ std::string_view text_on(std::string_view colour) {
     return contrast(ground, *parse_colour(white)) >= contrast(ground, *parse_colour(black)) ? white : black;
 }
 
-std::string render_colour(std::string_view colour) {
-    std::string text(":root { --accent: ");
-    text.append(colour).append("; --bold: ").append(colour).append("; --on-bold: ");
-    return text.append(text_on(colour)).append("; }\n");
+// What is the first in the light scheme and the second in the dark one.
+std::string light_dark(std::string_view light, std::string_view dark) {
+    return "light-dark(" + std::string(light) + ", " + std::string(dark) + ")";
 }
 
 }  // namespace
@@ -84,10 +87,12 @@ std::string colour_fault(std::string_view colour, Scheme scheme) {
 }
 
 std::string render_farm_style(std::string_view light, std::string_view dark) {
-    std::string text;
-    if (!light.empty()) text += "@media (prefers-color-scheme: light) {\n" + render_colour(light) + "}\n";
-    if (!dark.empty()) text += "@media (prefers-color-scheme: dark) {\n" + render_colour(dark) + "}\n";
-    return text;
+    if (light.empty() && dark.empty()) return {};
+    if (light.empty()) light = our_light_accent;
+    if (dark.empty()) dark = our_dark_accent;
+    const std::string accent = light_dark(light, dark);
+    return ":root { --accent: " + accent + "; --bold: " + accent +
+           "; --on-bold: " + light_dark(text_on(light), text_on(dark)) + "; }\n";
 }
 
 std::string farm_file_name(std::string_view stem, std::string_view extension, std::string_view bytes) {

@@ -12,6 +12,7 @@ struct Farm {
     std::string style = {};  // the published name of its style sheet; empty: none
     std::string logo = {};   // that of its logo, shown before the name; empty: ours
     std::string url = {};    // "https://wheels.example.org", where readers find it; empty: nobody has said
+    std::string login = {};  // the address of its page of log-ins; empty: nobody can log in
 };
 
 enum class Scheme { light, dark };

@@ -12,7 +12,8 @@ void ShownFrame::show(Values& to) const {
         "root", root)("style", style);
     to("farm_style", farm_style)("icon", icon)("feed", feed)("scripts", scripts)("data_root", data_root)(
         "machines", machines);
-    to("home", home)("logo", logo)("farm", farm)("trail", trail)("body", body)("program", program);
+    to("home", home)("logo", logo)("farm", farm)("login", login)("trail", trail)("body", body)("program",
+                                                                                               program);
     to("is_of_server", is_of_server)("is_front", is_front);
 }
 
@@ -38,6 +39,7 @@ std::string render_page(const Frame& frame, const Html& body) {
     shown.machines = frame.machines.empty() && !frame.is_of_server ? frame.data_root : frame.machines;
     shown.home = frame.root.empty() ? "./" : frame.root;
     shown.farm = frame.farm.name.empty() ? "Wheelyard" : frame.farm.name;
+    shown.login = frame.farm.login;
     for (const Link& link : frame.trail)
         shown.trail.push_back({link.url, link.text, link.url == "./"});
     shown.body = body;

@@ -61,6 +61,7 @@ struct ShownFrame {
     std::string home = {};
     std::string logo = {};
     std::string farm = {};
+    std::string login = {};
     std::vector<Step> trail = {};
     Html body = {};
     std::string program = {};

@@ -66,7 +66,7 @@ base::Result<std::string> find_containing(const catalog::Catalog& catalog, const
     WHEELYARD_ASSIGN(
         const auto rows,
         catalog.files_after(index, after, max_files_searched,
-                            sees_all ? std::nullopt : std::optional(catalog::FileState::active)));
+                            {.state = sees_all ? std::nullopt : std::optional(catalog::FileState::active)}));
     ComponentsFound all;
     std::map<std::string, bool> listed;  // by project
     Json next = rows.size() < max_files_searched ? Json() : Json(rows.back().filename);

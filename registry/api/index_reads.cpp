@@ -31,11 +31,15 @@ struct FilesWanted {
     std::string index;
     std::string state;
     std::string after;
+    std::string name;
 };
 constexpr auto of_files = arguments<FilesWanted>({
     in_path(field<&FilesWanted::index>("index", "The index")),
     in_query(field<&FilesWanted::state>("state", "Only active or quarantined ones")),
     in_query(field<&FilesWanted::after>("after", "Only files after this name")),
+    in_query(field<&FilesWanted::name>(
+        "name",
+        "Only files with this in their names; `-`, `_` and `.` are the same, and so are `A` and `a`")),
 });
 
 struct ComponentWanted {
@@ -109,7 +113,10 @@ Reply list_index_files(const ApiParts& parts, const Call& call, const FilesWante
         return refuse("files.state", "Unknown file state", wanted.state,
                       "use state=quarantined or state=active, or leave it out");
     return read_catalog(parts, call, [&](const catalog::Catalog& catalog) {
-        return catalog.files_after(wanted.index, wanted.after, max_files_returned, state).map(render_files);
+        return catalog
+            .files_after(wanted.index, wanted.after, max_files_returned,
+                         {.state = state, .name_part = wanted.name})
+            .map(render_files);
     });
 }
 

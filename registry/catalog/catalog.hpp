@@ -31,6 +31,13 @@ enum class FileState { active, quarantined };
 [[nodiscard]] std::string_view file_state_text(FileState state);
 [[nodiscard]] std::optional<FileState> parse_file_state(std::string_view text);
 
+// Which files of an index; empty: all. `name_part`: those that have it in their names, where "-", "_" and "." are the same,
+// and so are "A" and "a".
+struct FilesWanted {
+    std::optional<FileState> state = {};
+    std::string name_part = {};
+};
+
 // PEP 792. archived: no new files; quarantined: no new files and none is listed; deprecated: like active,
 // with a notice.
 enum class ProjectStatus { active, archived, quarantined, deprecated };
@@ -333,10 +340,10 @@ class Catalog {
     [[nodiscard]] virtual base::Result<std::vector<std::string>> projects(std::string_view index) const = 0;
     [[nodiscard]] virtual base::Result<std::vector<FileRow>> files(std::string_view index,
                                                                    std::string_view project) const = 0;
-    // The files of an index after `filename`, of all projects, sorted by filename, at most `limit`; in every state or in one.
+    // The files of an index after `filename`, of all projects, sorted by filename, at most `limit`.
     [[nodiscard]] virtual base::Result<std::vector<FileRow>> files_after(
         std::string_view index, std::string_view filename, std::size_t limit,
-        std::optional<FileState> state = {}) const = 0;
+        const FilesWanted& wanted = {}) const = 0;
     // Those of the projects that the index has, unsorted; at most max_projects_at_once names. One query.
     [[nodiscard]] virtual base::Result<std::vector<ProjectHead>> project_heads(
         const std::string& index, std::span<const std::string> names) const = 0;

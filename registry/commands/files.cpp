@@ -116,15 +116,16 @@ constexpr std::string_view of_files =
 
 std::vector<Command> files_commands() {
     return {
-        of_operation({heading::indexes,
-                      "files",
-                      "List the files of an index: size, state, uploader, why in quarantine",
-                      "main --quarantined -c registry.toml",
-                      {},
-                      of_files},
-                     "listIndexFiles",
-                     {{"index"}, {"--quarantined", "state", "Only files in quarantine", "quarantined"}},
-                     print_files, "one JSON document a line, of up to 1,000 files each"),
+        of_operation(
+            {heading::indexes,
+             "files",
+             "List the files of an index: size, state, uploader, why in quarantine",
+             "main --quarantined -c registry.toml",
+             {},
+             of_files},
+            "listIndexFiles",
+            {{"index"}, {"--quarantined", "state", "Only files in quarantine", "quarantined"}, {"--name"}},
+            print_files, "one JSON document a line, of up to 1,000 files each"),
         of_operation({heading::indexes,
                       "storage",
                       "Show what an index keeps: size, quota, largest projects",

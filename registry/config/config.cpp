@@ -122,7 +122,6 @@ base::Result<RegistryConfig> read_document(io::TomlDocument document, const std:
     config.stores = read_stores(root.table_or_empty("stores"));
     config.node = read_node(root.table_or_empty("node"));
     config.attest = read_attest(root.table_or_empty("attest"));
-    config.server.farm = config.look.farm;
     if (!config.look.style.empty())
         config.server.farm_files.emplace_back(config.look.farm.style, config.look.style);
     if (!config.look.logo.empty())
@@ -135,6 +134,8 @@ base::Result<RegistryConfig> read_document(io::TomlDocument document, const std:
     read_tasks(root.table_or_empty("tasks"), config.tasks);
     config.notify_command = root.table_or_empty("notify").string_or("command", "");
     config.identities = read_identities(root, config.server.public_url);
+    if (!config.identities.empty()) config.look.farm.login = config.server.public_url + "/api/v1/login/";
+    config.server.farm = config.look.farm;
     config.publishers = read_publishers(root, config.server.public_url, config.identities);
     read_index_tables(root, config);
     WHEELYARD_TRY(document.finish());

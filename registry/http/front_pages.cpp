@@ -22,7 +22,8 @@ void ShownIndexes::show(page::Values& to) const {
 }
 
 void ShownProblem::show(page::Values& to) const {
-    to("title", title)("detail", detail)("value", value)("advice", advice)("login", login)("home", home);
+    to("title", title)("detail", detail)("value", value)("advice", advice)("needs_token", needs_token)(
+        "login", login)("home", home);
 }
 
 void ShownMissingProject::show(page::Values& to) const {
@@ -83,7 +84,8 @@ std::string render_problem_page(const page::Farm& farm, std::string_view root, c
                        .home = root.empty() ? "./" : std::string(root)};
     shown.detail.prose(problem.detail);
     if (!problem.advice.empty()) shown.advice.prose(problem.advice);
-    if (problem.status == 401) shown.login = std::string(root) + "api/v1/login/";
+    shown.needs_token = problem.status == 401;
+    shown.login = farm.login;
     return page::render_page(server_frame(farm, root, shown.title), page::render("problem.html", shown));
 }
 

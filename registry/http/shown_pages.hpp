@@ -30,7 +30,8 @@ struct ShownProblem {
     page::Html detail = {};
     std::string value = {};
     page::Html advice = {};
-    std::string login = {};  // to the page of log-ins; only where a token is missing
+    bool needs_token = false;
+    std::string login = {};  // to the page of log-ins; empty: nobody can log in
     std::string home = {};
     void show(page::Values& to) const;
 };

@@ -140,17 +140,17 @@ class BrowserTest(unittest.TestCase):
         wait_until(lambda: browser.find("#install-line").text == line)
         self.choose(python="3.13")
         wait_until(lambda: browser.find("#install-line").text == "# no wheel of torch for Python 3.13")
-        self.assertEqual(browser.path(), PAGES["project"] + "?python=3.13")
+        self.assertEqual(browser.path(), PAGES["project"] + "?my_python=3.13")
         self.assertIn("package=torch&python=3.13", browser.find("#install-ask").get_attribute("href"))
         browser.run("localStorage.clear()")
-        browser.open(PAGES["project"] + "?python=3.12")
+        browser.open(PAGES["project"] + "?my_python=3.12")
         wait_until(lambda: browser.find("#machine strong").text == "Python 3.12")
         self.assertEqual(browser.find("#install-line").text, line)
         browser.run("localStorage.clear()")
 
     def test_pages_answer_for_the_machine_of_the_reader_which_an_address_sets(self):
         browser = self.browser
-        browser.open(PAGES["project"] + "?node=bede,%20gpu%20(v100)&python=3.12")
+        browser.open(PAGES["project"] + "?node=bede,%20gpu%20(v100)&my_python=3.12")
         self.addCleanup(browser.run, "localStorage.clear()")
         wait_until(lambda: browser.find("#machine strong").text == "bede, gpu (v100), Python 3.12")
         wait_until(lambda: "built for sm_" in self.cell("2.5.1", "3.12"))  # why not, and what to do
@@ -179,6 +179,9 @@ class BrowserTest(unittest.TestCase):
         self.assertEqual(browser.run("return [...document.querySelectorAll('.mine')].filter(it => it.textContent.startsWith('not known') && it.matches('.have')).length"), 0)
         self.choose(python="3.13")
         wait_until(lambda: "not for my machine" in browser.find("main").text)
+        # Whoever gets the address of a page sees the same.
+        browser.open(PAGES["site"])
+        wait_until(lambda: browser.path() == f"{PAGES['site']}?node={GH.replace(', ', '%2C+').replace(' ', '+')}&my_python=3.13")
         self.assertEqual([text for text in browser.complaints() if "404" not in text], [])  # an index without sites
 
     def test_a_wheel_of_which_nobody_knows_whether_it_runs_is_not_as_green_as_one_that_does(self):
@@ -312,7 +315,7 @@ class BrowserTest(unittest.TestCase):
     def test_the_text_with_modules_and_a_job_works_as_it_is_copied(self):
         browser = self.browser
         self.addCleanup(browser.run, "localStorage.clear()")
-        browser.open(f"{BEDE}/project/torch/?with=job&node={GH.replace(' ', '%20')}&python=3.11")
+        browser.open(f"{BEDE}/project/torch/?with=job&node={GH.replace(' ', '%20')}&my_python=3.11")
         text = lambda: browser.find("#install-job").text
         wait_until(lambda: "python/3.11" in text())
         for line in ("#SBATCH --account=ACCOUNT", "module load gcc/12.2 cuda/12.3 openmpi/4.1 python/3.11", "torch==2.5.1", "sbatch torch.job"):
@@ -338,7 +341,7 @@ class BrowserTest(unittest.TestCase):
             else:
                 environment |= stack.enter_context(SlurmCluster(Path(place) / "slurm")).environment
             def shows_modules():
-                browser.open(f"{BEDE}/project/dask/?with=job&node={GH.replace(' ', '%20')}&python={VENV_VERSION}")
+                browser.open(f"{BEDE}/project/dask/?with=job&node={GH.replace(' ', '%20')}&my_python={VENV_VERSION}")
                 return str(modules) in text()
             wait_until(shows_modules)
             copied = text().replace("~/", f"{place}/").replace("#SBATCH --account=ACCOUNT\n", "")  # the reader's home and account
@@ -396,7 +399,7 @@ class BrowserTest(unittest.TestCase):
         # The version counts: cupy requires numpy>=2.2 where 2.1.3 is the newest, flash-attn torch<2.5 where 2.5.1 is.
         browser.run("localStorage.clear()")
         for project, python, word in (("cupy", "", "no such version here"), ("flash-attn", "", "here"), ("flash-attn", "3.11", "for my machine"), ("flash-attn", "3.13", "not for my machine")):
-            browser.open(f"{BEDE}/project/{project}/?python={python}")
+            browser.open(f"{BEDE}/project/{project}/?my_python={python}")
             wait_until(lambda: marks() == [word])
         self.assertEqual(browser.complaints(), [])
 
@@ -610,7 +613,7 @@ class BrowserTest(unittest.TestCase):
         browser.find("#find [name=file]").send_keys("torch-2.3.1-cp311", Keys.ENTER)
         wait_until(lambda: browser.texts("#files tbody td:nth-child(3)") == ["active, yanked"])
         browser.find("#find [name=file]").clear()
-        browser.find("#find [name=file]").send_keys("dask-20", Keys.ENTER)
+        browser.find("#find [name=file]").send_keys("K-2026.10.0-PY3", Keys.ENTER)  # a part, in any case
         wait_until(lambda: wheel in browser.texts("#files tbody th"))
         self.assertEqual(browser.texts("#files tbody td:nth-child(3)"), ["active"])
         self.assertTrue(browser.texts("#files tbody td:nth-child(5)")[0].startswith("sample, "))
@@ -704,15 +707,17 @@ class BrowserTest(unittest.TestCase):
 
     def test_a_log_shows_the_last_state_of_a_line_and_an_old_token_of_the_tab_hides_nothing(self):
         browser = self.browser
-        request = urllib.request.Request(f"{self.farm.url}/api/v1/indexes/bede-gh200/builds/bede/w1kq7x9aab3aaa/log?offset=0", data=b"10%\r20%\r30%\r\nsecond\n",
+        request = urllib.request.Request(f"{self.farm.url}/api/v1/indexes/bede-gh200/builds/bede/w1kq7x9aab3aaa/log?offset=0", data=b"10%\r20%\r30%\r\nsecond\nc++: fatal error: Killed signal terminated program cc1plus\nend\n",
                                          headers={"Authorization": f"Bearer {self.farm.create_token(name='logs')}"})
         urllib.request.urlopen(request).close()
         browser.open("/")
         browser.run("sessionStorage.setItem('wheelyard-token', 'wy_old')")
         self.addCleanup(browser.run, "sessionStorage.clear()")
         browser.open(PAGES["log"] + "#L2")
-        wait_until(lambda: browser.texts("pre.lines .line") == ["130%", "2second"])
+        wait_until(lambda: [text[:8] for text in browser.texts("pre.lines .line")] == ["130%", "2second", "3c++: fa", "4end"])
         self.assertEqual(browser.texts("pre.lines .chosen"), ["2second"])
+        browser.link("In the log: line 3").click()  # why it failed
+        wait_until(lambda: browser.texts("pre.lines .chosen") == ["3c++: fatal error: Killed signal terminated program cc1plus"])
         # The button below what to do copies the command alone.
         browser.driver.execute_cdp_cmd("Browser.grantPermissions", {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]})
         browser.find("#build .note button").click()
@@ -784,7 +789,7 @@ class BrowserTest(unittest.TestCase):
         wait_until(lambda: "dask==2026.10.0" in browser.find("#install-line").text)
         self.assertFalse(said())
         # Another Python of a machine for which there are wheels.
-        browser.open(PAGES["project"] + f"?node={GH}&python=3.13")
+        browser.open(PAGES["project"] + f"?node={GH}&my_python=3.13")
         wait_until(lambda: said() == f"No wheel for Python 3.13 on {GH}: those here are for Python 3.11 (torch==2.5.1), 3.12 (torch==2.5.1). Ask for one")
 
     def test_every_search_ends_with_what_to_do_next(self):
@@ -799,7 +804,7 @@ class BrowserTest(unittest.TestCase):
         self.assertIn("the compiler was killed for lack of memory", browser.find("#results").text)
         browser.open(f"{BEDE}/project/?q=petsc4py")  # of another index alone
         wait_until(lambda: "Look in all indexes" in links())
-        self.assertEqual(links()["Ask for petsc4py"], f"{BEDE}/builds/?package=petsc4py")
+        self.assertEqual((links()["Ask for petsc4py"], links()["petsc4py in archer2"]), (f"{BEDE}/builds/?package=petsc4py", "/archer2/project/petsc4py/"))
         browser.link("Look in all indexes").click()
         wait_until(lambda: links().get("petsc4py") == "/archer2/project/petsc4py/")
         browser.open(f"{BEDE}/project/petsc4py/")  # its 404 names that index
@@ -865,7 +870,7 @@ class BrowserTest(unittest.TestCase):
         moved = {}
         for size in (NARROW, WIDE):
             browser.show(size=size)
-            for name, path in {"build": PAGES["log"], "project": PAGES["project"], "my machine": f"{PAGES['project']}?node={GH}&python=3.12", "search": PAGES["search"], "front": "/",
+            for name, path in {"build": PAGES["log"], "project": PAGES["project"], "my machine": f"{PAGES['project']}?node={GH}&my_python=3.12", "search": PAGES["search"], "front": "/",
                                "site": PAGES["site"], "builds": PAGES["builds"], "missing": ERROR_PAGES["404"]}.items():
                 browser.open("/api/v1/openapi.json")
                 browser.run("localStorage.clear()")
@@ -973,16 +978,38 @@ class BrowserTest(unittest.TestCase):
         row, = (row for row in browser.texts("#tokens tbody tr") if row.startswith("as-mine"))
         self.assertRegex(row, "archer2torch numpyuploadactive")
 
+    def test_each_text_of_the_permanent_configuration_is_copied(self):
+        self.browser.open(PAGES["index"])
+        parts = "[...document.querySelectorAll('main details')].map(part => [part.querySelectorAll('code').length, part.querySelectorAll('.copied > button').length])"
+        self.assertEqual([count for count, _ in self.browser.run("return " + parts)], [1, 1, 1, 1, 2, 2])  # modulefiles have a command beside them
+        self.assertEqual([count for _, count in self.browser.run("return " + parts)], [1, 1, 1, 1, 2, 2])
+
     def test_a_phone_needs_no_sideways_scrolling(self):
         self.browser.show(size=PHONE)
         for name, path in (PAGES | {name: ERROR_PAGES[name] for name in ("404", "404 address", "503")}).items():
             self.browser.open(path)
             self.assertLessEqual(self.browser.overflow(), 0, name)
+            # The header: one row on the front page, elsewhere at most another for the machine.
+            self.assertLess(self.browser.run("return document.querySelector('nav').offsetHeight"), 60 if name == "front" else 90, name)
+
+    def test_pages_are_light_or_dark_as_the_system_is_or_as_the_reader_wants(self):
+        browser = self.browser
+        self.addCleanup(browser.run, "localStorage.clear()")
+        ground = lambda: browser.run("return getComputedStyle(document.body).backgroundColor")
+        light, dark = "rgb(246, 247, 249)", "rgb(17, 20, 26)"
+        for is_dark in (False, True):
+            browser.show(dark=is_dark)
+            for wanted, seen in (("", dark if is_dark else light), ("light", light), ("dark", dark)):
+                browser.open("/")
+                browser.run("const it = document.querySelector('#theme select'); it.value = arguments[0]; it.dispatchEvent(new Event('change'))", wanted)
+                self.assertEqual(ground(), seen)
+                browser.open(PAGES["project"])  # the next page has it, too
+                self.assertEqual((ground(), browser.find("#theme select").get_attribute("value")), (seen, wanted))
 
     def test_a_phone_shows_the_chosen_python_beside_the_versions(self):
         self.browser.show(size=PHONE)
         self.addCleanup(self.browser.run, "localStorage.clear()")
-        self.browser.open(PAGES["project"] + "?python=3.12")
+        self.browser.open(PAGES["project"] + "?my_python=3.12")
         left = "return [...document.querySelectorAll('#grid thead th')].find(head => head.textContent === arguments[0]).getBoundingClientRect()"
         wait_until(lambda: abs(self.browser.run(left + ".left", "Python 3.12") - self.browser.run(left + ".right", "Version")) < 2)
 

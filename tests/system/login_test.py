@@ -228,10 +228,15 @@ class LoginTest(LogInCase):
             browser.run(forget)
             browser.driver.get(f"{self.farm.url}/open/builds/request.html?id={task['id']}")
             wait_until(lambda: "kiwi 3.0" in browser.find("#title").text, "the request is not shown")
-            self.assertEqual(browser.texts("#account"), [] if forget else ["Ida Lund"])
-        browser.driver.get(self.farm.url + "/api/v1/login/")
+            self.assertEqual(browser.texts("#account"), ["Log in"] if forget else ["Ida Lund"])
+        # Any page leads to the log-in, and that back to it.
+        browser.driver.get(self.farm.url + "/open/project/?q=ki")
+        browser.find("#account").click()
         self.log_in_with(browser, "ida")
-        for other in ("https://evil.example/api/v1/", "//evil.example/api/v1/", "javascript:alert(1)", "/open/project/", "/api/v1/login/campus/?code=x", ""):
+        browser.find("#login-back").click()
+        wait_until(lambda: browser.path() == "/open/project/?q=ki", "the page does not lead back")
+        self.assertEqual(browser.texts("#account"), ["Ida Lund"])
+        for other in ("https://evil.example/api/v1/", "//evil.example/api/v1/", "javascript:alert(1)", "/api/v1/login/campus/?code=x", ""):
             browser.run(f"sessionStorage.setItem('wheelyard-back', '{other}')")
             browser.driver.get(self.farm.url + "/api/v1/login/")
             wait_until(lambda: browser.find("#login-done").is_displayed(), "the page has forgotten the log-in")

@@ -79,7 +79,7 @@ class PageLayoutTest(unittest.TestCase):
                 request = json.load(reply)["requests"][0]["id"]
             browser = Browser(farm.url)
             self.addCleanup(browser.quit)
-            machine = f"node={SITE},%20{NODE}%20({GPU})&python=3.12"
+            machine = f"node={SITE},%20{NODE}%20({GPU})&my_python=3.12"
             pages = {"front": "/", "nothing found": "/?q=nonesuch", "search": f"/{INDEX}/project/?q=a", "project": f"/{INDEX}/project/{shown.name}/",
                      "my machine": f"/{INDEX}/project/{shown.name}/?{machine}", "missing": f"/{INDEX}/project/{PROJECT}-{'z' * 60}/", "sites": f"/{INDEX}/site/",
                      "site": f"/{INDEX}/site/{SITE}/", "builds": f"/{INDEX}/builds/", "build": f"/{INDEX}/builds/build.html?site={SITE}&id=w1kq7x9aab3aaa",

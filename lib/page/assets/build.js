@@ -172,6 +172,14 @@
     line.append(button, " ", said);
     return line;
   };
+  // The cause is a line of the log, or ends with one in brackets, which may come later: of equal ones the last.
+  const cause_link = element("a");
+  const link_cause = (cause = "") => {
+    const line = Math.max(0, ...[cause, / \[(.+)\]$/.exec(cause)?.[1]].filter(Boolean).map(wanted => log.lines.findLastIndex(text => text.includes(wanted)) + 1));
+    cause_link.hidden = line === 0;
+    cause_link.href = "#L" + line;
+    cause_link.textContent = "In the log: line " + line;
+  };
   let last = "";
   const show = build => {
     document.getElementById("build-needs").hidden = true;
@@ -196,7 +204,7 @@
         parts.push(steps);
       }
       parts.push(yard.phases(build), yard.picture(build));
-      if (build.cause) parts.push(element("h2", "Why it failed"), element("pre", build.cause));
+      if (build.cause) parts.push(element("h2", "Why it failed"), element("pre", build.cause), cause_link);
       if (build.remedy) {
         const remedy = element("p", "What to do: " + build.remedy + " ", "note");
         const command = /wheelyard-builder [a-z]+ [^\s`;,]+( --site [^\s`;,]+)?/.exec(build.remedy);
@@ -223,7 +231,8 @@
     for (const part of [tools, box]) part.hidden = !build.may_read_log;
     if (!build.may_read_log) earlier.hidden = later.hidden = true;
     else if (build.log_bytes === 0 && !box.hasChildNodes()) box.append(element("span", is_over(build) ? "No log was kept." : "Nothing yet.", "line"));
-    return read_log(build);
+    link_cause(build.cause);
+    return read_log(build).then(() => link_cause(build.cause));
   };
   let is_last = false;
   const refresh = () => get(path).then(reply => reply.json()).then(async build => { await learn_names(build); is_last = is_over(build) && log.offset >= (build.log_bytes ?? 0); return show(build); }).catch(error => {

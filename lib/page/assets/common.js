@@ -51,20 +51,24 @@ const yard = (() => {
     if (!reply.ok) throw new Error(reply.status);
     return reply.json();
   });
-  // Shows `link`, to the page of log-ins, where people can log in; `back` says which address of ours that page leads back to.
-  const offer_login = (link, server, back) => get(new URL("api/v1/login", server)).then(({identities}) => {
-    link.href = new URL("api/v1/login/", server);
-    link.hidden = identities.length === 0;
-    link.addEventListener("click", () => sessionStorage.setItem("wheelyard-back", back()));
-  }).catch(() => {});
-  // Who is logged in, in the header of every page; the link shows the rights, and logs out.
+  // The link to the page of log-ins, in the header where people can log in; once they have, their name, and the page shows their
+  // rights and logs out.
+  const account = document.getElementById("account");
   const show_account = () => {
-    const home = document.querySelector("nav .farm"), name = sessionStorage.getItem("wheelyard-login-who");
-    document.getElementById("account")?.remove();
-    if (!home || !name || !(Date.parse(sessionStorage.getItem("wheelyard-login-end")) > Date.now())) return;
-    home.parentElement.append(Object.assign(element("a", name), {id: "account", href: new URL("api/v1/login/", home.href), title: "Your log-in"}));
+    const name = account && Date.parse(sessionStorage.getItem("wheelyard-login-end")) > Date.now() && sessionStorage.getItem("wheelyard-login-who");
+    if (account) account.textContent = name || "Log in";
   };
-  try { show_account(); } catch { /* a browser may forbid storage */ }
+  // `link` leads there, too, if people can log in; `back` says to which address of ours that page leads back.
+  const offer_login = (link, back) => {
+    if (!account) return;
+    link.href = account.href;
+    link.hidden = false;
+    link.addEventListener("click", () => sessionStorage.setItem("wheelyard-back", back()));
+  };
+  try {
+    show_account();
+    if (account) offer_login(account, () => location.pathname + location.search + location.hash);
+  } catch { /* a browser may forbid storage */ }
   // Small letters, by the rule of the keys of the search (lib/base/text/case_folding.hpp).
   const fold = text => text.replace(/[A-Z\u00c0-\u017f\u0386-\u03ab\u0400-\u042f]/g, letter => letter.toLowerCase()[0]);
   // What is loaded for a part of the page only when the reader sees it.
@@ -95,6 +99,16 @@ const yard = (() => {
     for (const [name, value] of Object.entries(values)) value ? here.searchParams.set(name, value) : here.searchParams.delete(name);
     try { history[is_step ? "pushState" : "replaceState"](null, "", here); } catch { /* the page goes on */ }
   };
+  // Light or dark, where the reader wants another than the system.
+  const theme = document.getElementById("theme"), colours_of = theme.querySelector("select");
+  const show_theme = () => { document.documentElement.style.colorScheme = colours_of.value; };
+  theme.hidden = false;
+  colours_of.value = recall("wheelyard-theme") ?? "";
+  show_theme();
+  colours_of.addEventListener("change", () => {
+    remember("wheelyard-theme", colours_of.value);
+    show_theme();
+  });
   // The states that sites report, as every page shows them.
   const words = {have: "available", wanted: "queued", active: "building", held: "held", "given up": "failed",
                  impossible: "impossible", excluded: "excluded", unknown: "unknown",
@@ -147,14 +161,15 @@ const yard = (() => {
     }).catch(() => {});
     refresh();
     setInterval(() => { if (!document.hidden) refresh(); }, 30000);
+    addEventListener("status", refresh);  // a request of this page has another state
   };
   // The reader's machine: a node type of a site and a Python, chosen in the header or by the address, kept for the next page.
   // `details` are what the site reports of it, null until that is known.
   const asked = new URLSearchParams(location.search), chooser = document.getElementById("machine");
   const machine = {details: null};
-  // The search has a filter by Python of its own, and the form that asks has a field.
-  const key_of = name => name === "python" && document.querySelector("#search, #request") ? "my_python" : name;
-  for (const name of ["node", "python"]) machine[name] = asked.get(key_of(name)) ?? recall("wheelyard-" + name) ?? "";
+  // In addresses "python" is a filter of the search and of a site's table, and a field of the form that asks.
+  const keys = {node: "node", python: "my_python"};
+  for (const name in keys) machine[name] = asked.get(keys[name]) ?? recall("wheelyard-" + name) ?? "";
   const name_of = (site, node) => site.site + (node.name ? ", " + node.name : "") +
     (node.accelerator && node.accelerator !== node.name ? " (" + node.accelerator + ")" : "");
   const folders = chooser ? chooser.dataset.indexes.split(" ") : [];
@@ -164,7 +179,9 @@ const yard = (() => {
       (site.nodes ?? []).map(node => ({name: name_of(site, node), site: site.site, index: site.index, accelerator: node.accelerator ?? "", machine: node.machine || site.machine || "",
                                        gpus: node.gpu_code ?? node.architectures ?? [], pythons: site.pythons ?? []}))));
   const announce = () => {
-    for (const name of ["node", "python"]) remember("wheelyard-" + name, machine[name]);
+    for (const name in keys) remember("wheelyard-" + name, machine[name]);
+    // Whoever gets the address sees the same.
+    address({[keys.node]: machine.node, [keys.python]: machine.python});
     remember("wheelyard-machine", JSON.stringify(machine.details));
     chooser.querySelector("strong").textContent = [machine.node, machine.python && "Python " + machine.python].filter(Boolean).join(", ") || "any";
     const there = document.getElementById("machine-site"), {details} = machine;
@@ -199,7 +216,6 @@ const yard = (() => {
     chooser.addEventListener("toggle", () => { if (chooser.open) load_nodes().then(fill); });
     for (const select of selects) select.addEventListener("change", () => {
       machine[select.dataset.choice] = select.value;
-      address({[key_of(select.dataset.choice)]: select.value});
       find_details().then(announce);
     });
     addEventListener("keydown", event => { if (event.key === "Escape" && chooser.open) { chooser.open = false; chooser.firstElementChild.focus(); } });

@@ -55,8 +55,9 @@
     }));
     if (identities.length === 0) say("Nobody can log in here: the operator has configured no provider. Ask for a token.");
   });
-  // The page with a field for a token that led here, if it is one of ours.
-  const pages = [[/^api\/v1\/$/, "Back to the page for operators"], [/^[\w.-]+\/builds\/(index\.html)?$/, "Back to the request"]];
+  // The page that led here, if it is one of ours.
+  const pages = [[/^api\/v1\/$/, "Back to the page for operators"], [/^[\w.-]+\/builds\/(index\.html)?$/, "Back to the request"],
+                 [/^(?!api\/)/, "Back to the page before"]];
   const show_back = () => {
     const link = document.getElementById("login-back"), back = new URL(sessionStorage.getItem("wheelyard-back") ?? "", location.origin);
     const path = back.pathname.slice(server.pathname.length);
@@ -64,7 +65,7 @@
     link.hidden = !known;
     if (!known) return;
     link.textContent = known[1];
-    link.href = back.pathname + back.search;
+    link.href = back.pathname + back.search + back.hash;
   };
   // The log-in that this tab has, if its token is still the tab's and has not ended.
   const own_login = () => {

@@ -280,11 +280,9 @@
     const name = find.elements.namedItem("file").value.trim();
     note_above("files", "");
     if (!name) return [];
-    // The list begins after a name: the last one that is before all that begin so.
-    const before = name.slice(0, -1) + String.fromCharCode(name.charCodeAt(name.length - 1) - 1) + "~";
-    const found = (await of_indexes(async index => (await call(folder_of(index) + "/files?after=" + encodeURIComponent(before))).files
-      .filter(file => file.filename.startsWith(name)).map(file => ({...file, index})))).flat();
-    if (found.length > max_shown) note_above("files", "More than " + max_shown + " files begin so: type more of the name.");
+    const found = (await of_indexes(async index => (await call(folder_of(index) + "/files?name=" + encodeURIComponent(name))).files
+      .map(file => ({...file, index})))).flat();
+    if (found.length > max_shown) note_above("files", "More than " + max_shown + " files have this in their names: type more of it.");
     return Promise.all(found.slice(0, max_shown).map(async file => row([file.filename, link_to(file.index + "/project/" + file.project, file.index), file.state + (file.yanked ? ", yanked" : ""), size(file.size_bytes),
       await who(file.uploaded_by) + ", " + day(file.uploaded), file.state_reason || file.yanked_reason || "",
       [history_of(file.filename), " ", source_of(file)]])));
@@ -337,7 +335,7 @@
     if (known.length === 1) field("index").value ||= known[0];
   });
   form.hidden = false;
-  yard.offer_login(document.getElementById("log-in"), server, () => location.pathname + location.search);
+  yard.offer_login(document.getElementById("log-in"), () => location.pathname + location.search);
   field("token").value = sessionStorage.getItem(token_key) ?? "";
   read_address();
   form.addEventListener("submit", event => {

@@ -61,6 +61,7 @@
       remember(task.id);
     }
     const entry = shown.get(task.id);
+    if (task.state !== entry.task.state) dispatchEvent(new Event("status"));
     if (task.attempts !== entry.attempts) {  // another attempt has another log
       Object.assign(entry, {attempts: task.attempts, offset: 0, decoder: new TextDecoder()});
       entry.log.textContent = "";
@@ -137,10 +138,8 @@
     const wanted = new URLSearchParams(location.search);
     for (const name of ["package", "version", "python", "accelerator"]) field(name).value = wanted.get(name) ?? "";
     field("token").value = sessionStorage.getItem(token_key) ?? "";
-    // Asked once somebody fills in the form.
-    document.getElementById("request-form").addEventListener("focusin", () => yard.offer_login(document.getElementById("log-in"), server,
-      () => location.pathname + "?" + new URLSearchParams(["package", "version", "python", "accelerator"].map(name => [name, field(name).value]))),
-      {once: true});
+    yard.offer_login(document.getElementById("log-in"),
+      () => location.pathname + "?" + new URLSearchParams(["package", "version", "python", "accelerator"].map(name => [name, field(name).value])));
     if (wanted.has("package")) {
       section.scrollIntoView();
       field(wanted.get("version") ? "python" : "version").focus();
@@ -149,6 +148,9 @@
     fetch(document.body.dataset.root + "status.json").then(reply => reply.ok ? reply.json() : null).then(data => {
       if (!data) return;
       suggest("pythons", data.sites.flatMap(site => site.pythons ?? []));
+      const versions = () => suggest("versions", yard.all(data, "cells").filter(cell => cell.package === field("package").value.trim()).map(cell => cell.version));
+      field("package").addEventListener("input", versions);
+      versions();
       suggest("accelerators", data.sites.flatMap(site => (site.nodes ?? []).map(node => node.accelerator).filter(Boolean)));
     }).catch(() => {});
     setInterval(refresh, interval_ms);

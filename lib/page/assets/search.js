@@ -178,7 +178,14 @@
     if (items.length) count.textContent = "No wheel of " + name + ", but the sites know of it. ";
     for (const folder of folders)
       count.append(" ", link_to("Ask for " + name + (folders.length > 1 ? " in " + decodeURIComponent(folder.split("/")[0]) : ""), folder + "../builds/?package=" + encodeURIComponent(name)));
-    if (!is_front) count.append(" · ", link_to("Look in all indexes", document.querySelector("nav .farm").href + "?" + new URLSearchParams({q: box.value})));
+    if (is_front) return;
+    // The page of one index: the front page names the others.
+    const home = document.querySelector("nav .farm").href, front = await fetch(home, {headers: {Accept: "text/html"}}).then(reply => reply.text()).catch(() => "");
+    const others = new DOMParser().parseFromString(front, "text/html").getElementById("search")?.dataset.folders.split(" ") ?? [];
+    const found = await Promise.all(others.map(other => yard.open_search(home + other).find("name=", name).catch(() => undefined)));
+    if (question !== questions) return;
+    others.forEach((other, at) => { if (found[at]) count.append(" · ", link_to(name + " in " + decodeURIComponent(other.split("/")[0]), home + other + encodeURIComponent(name) + "/")); });
+    count.append(" · ", link_to("Look in all indexes", home + "?" + new URLSearchParams({q: box.value})));
   };
 
   const update = () => load().then(async () => {

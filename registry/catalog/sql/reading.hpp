@@ -249,12 +249,18 @@ template <typename Database>
 base::Result<std::vector<FileRow>> SqlCatalog<Database>::files_after(std::string_view index,
                                                                      std::string_view filename,
                                                                      std::size_t limit,
-                                                                     std::optional<FileState> state) const {
-    const std::string_view wanted = state ? file_state_text(*state) : std::string_view();
-    WHEELYARD_ASSIGN(auto query, database_.prepare(
-                                     sql::select_files("WHERE index_name = ? AND filename > ? AND (? = '' OR "
-                                                       "state = ?) ORDER BY filename LIMIT ?"),
-                                     index, filename, wanted, wanted, static_cast<std::int64_t>(limit)));
+                                                                     const FilesWanted& wanted) const {
+    const std::string_view state = wanted.state ? file_state_text(*wanted.state) : std::string_view();
+    const std::string part =
+        sql::pattern_of(base::replace_all(base::replace_all(wanted.name_part, "-", "_"), ".", "_"));
+    WHEELYARD_ASSIGN(
+        auto query,
+        database_.prepare(
+            sql::select_files(
+                "WHERE index_name = ? AND filename > ? AND (? = '' OR state = ?) AND (? = '' OR "
+                "replace(replace(lower(filename), '-', '_'), '.', '_') LIKE ? ESCAPE '!') ORDER BY filename "
+                "LIMIT ?"),
+            index, filename, state, state, wanted.name_part, part, static_cast<std::int64_t>(limit)));
     return engine::collect(query, [](const auto& row) { return sql::file_of(row); });
 }
 

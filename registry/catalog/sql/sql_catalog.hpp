@@ -42,7 +42,7 @@ class SqlCatalog : public Catalog {
     base::Result<std::vector<FileRow>> files(std::string_view index, std::string_view project) const override;
     base::Result<std::vector<FileRow>> files_after(std::string_view index, std::string_view filename,
                                                    std::size_t limit,
-                                                   std::optional<FileState> state) const override;
+                                                   const FilesWanted& wanted) const override;
     base::Result<std::vector<ProjectHead>> project_heads(const std::string& index,
                                                          std::span<const std::string> names) const override;
     base::Status read_files_of_pages(const std::string& index, std::span<const PageFiles> pages,

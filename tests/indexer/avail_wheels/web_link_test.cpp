@@ -44,7 +44,7 @@ TEST_CASE(
     CHECK(link_of(gh).url ==
           "https://farm.example/main/site/bede/?node=bede%2C%20gh%20%28gh200%29&my_python=3.12");
     CHECK(link_of(gh, {"Flash_Attn"}).url ==
-          "https://farm.example/main/project/flash-attn/?node=bede%2C%20gh%20%28gh200%29&python=3.12");
+          "https://farm.example/main/project/flash-attn/?node=bede%2C%20gh%20%28gh200%29&my_python=3.12");
     CHECK(link_of(gh, {"*cdf*"}).url ==
           "https://farm.example/main/project/?q=cdf&node=bede%2C%20gh%20%28gh200%29&my_python=3.12");
     CHECK(link_of(gh, {"numpy", "scipy"}).url ==
@@ -53,7 +53,7 @@ TEST_CASE(
 
 TEST_CASE("--web names no node type where several or none suit, and says which several do") {
     const WebLink several = link_of(node_with("x86_64", {}), {"torch"});
-    CHECK(several.url == "https://farm.example/main/project/torch/?python=3.12");
+    CHECK(several.url == "https://farm.example/main/project/torch/?my_python=3.12");
     CHECK(several.node_types == std::vector<std::string>{"archer2, standard", "archer2, highmem"});
     const WebLink none = link_of(node_with("riscv64", {}));
     CHECK(none.url == "https://farm.example/main/project/?my_python=3.12");

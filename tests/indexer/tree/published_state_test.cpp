@@ -18,6 +18,7 @@ TEST_CASE("the state of a tree survives a round trip") {
                         .style = ":root {}",
                         .logo = "logo.2d711642b726.svg",
                         .url = "https://wheels.example.org",
+                        .login = "https://wheels.example.org/api/v1/login/",
                         .titles = {{"main", "Wheels of Bede"}},
                         .hidden = {"staging"},
                         .without_pages = {"bulk"}}};

@@ -3,12 +3,15 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "lib/base/text/text.hpp"
 #include "registry/catalog/file_row.hpp"
 #include "tests/registry/catalog/row_fixture.hpp"
 
@@ -112,6 +115,40 @@ TEST_CASE("projects are sorted by name, files by version text and name, each ind
     CHECK(versions == std::vector<std::string>{"1.0", "10.0", "2.0"});
     CHECK(catalog.files("main", "six").value().empty());
     CHECK_FALSE(catalog.file("main", "six-1.0-py3-none-any.whl").value().has_value());
+}
+
+TEST_CASE("files are found by a part of their names, whatever its case and separators, and by nothing else") {
+    const Fixture fixture;
+    const auto catalog_opened = fixture.open();
+    Catalog& catalog = *catalog_opened;
+    for (const char* name :
+         {"flash_attn-2.7.0-cp312-cp312-linux_aarch64.whl", "torch-2.7.0-cp312-cp312-linux_aarch64.whl",
+          "torch-2.7.0-cp311-cp311-linux_x86_64.whl", "PyYAML-6.0.tar.gz"}) {
+        auto row = row_of("main", "some", "1");
+        row.filename = name;
+        REQUIRE(catalog.add_file(row));
+    }
+    REQUIRE(catalog.set_file_state({"main", "PyYAML-6.0.tar.gz"}, catalog::FileState::quarantined,
+                                   {.actor = "anna", .reason = "odd"}));
+    const auto found = [&](const std::string& part, std::optional<catalog::FileState> state = {}) {
+        std::vector<std::string> names;
+        for (const catalog::FileRow& row :
+             catalog.files_after("main", "", 10, {.state = state, .name_part = part}).value())
+            names.push_back(row.filename.substr(0, row.filename.find('-')));
+        std::sort(names.begin(), names.end());
+        return base::join(names, " ");
+    };
+    CHECK(found("") == "PyYAML flash_attn torch torch");
+    CHECK(found("cp312") == "flash_attn torch");
+    CHECK(found("flash-attn") == "flash_attn");
+    CHECK(found("Flash.Attn-2.7") == "flash_attn");
+    CHECK(found("pyyaml") == "PyYAML");
+    CHECK(found("pyyaml", catalog::FileState::active).empty());
+    CHECK(found("torch-2.7.0-cp311-cp311-linux_x86_64.whl") == "torch");
+    for (const char* none : {"tor%h", "t_rch", "torch!", "%", "!", "numpy"})
+        CHECK_MESSAGE(found(none).empty(), none);
+    CHECK(catalog.files_after("other", "", 10, {.name_part = "torch"}).value().empty());
+    CHECK(catalog.files_after("main", "", 1, {.name_part = "2.7"}).value().size() == 1);
 }
 
 TEST_CASE("what a page is made of is the files of one project, without what no page says") {

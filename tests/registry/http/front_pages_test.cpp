@@ -74,16 +74,23 @@ TEST_CASE("a refusal as a page says what, which value and what to do, all of it 
 }
 
 TEST_CASE("a page that lacks a token says how a browser gives it, and leads to the log-in") {
-    const auto page_of = [](int status) {
-        return render_problem_page({}, "../../", {status, "x.y", "No", "None.", "", "ask"});
+    const std::string login = "https://farm.example/api/v1/login/";
+    const auto page_of = [&](int status, const std::string& where = "") {
+        return render_problem_page({.login = where}, "../../", {status, "x.y", "No", "None.", "", "ask"});
     };
-    const std::string page = page_of(401);
+    const std::string page = page_of(401, login);
     CHECK(page.find("<html lang=\"en\">") != std::string::npos);
     CHECK(page.find("<title>401 No</title>") != std::string::npos);
     CHECK(page.find("<code>__token__</code>") != std::string::npos);
-    CHECK(page.find("<a href=\"../../api/v1/login/\">") != std::string::npos);
+    CHECK(page.find("<a href=\"" + login + "\">Log in for one</a>") != std::string::npos);
+    CHECK(page_of(401).find("Ask the farm's operator") != std::string::npos);
     for (const int other : {403, 404, 503})
-        CHECK(page_of(other).find("login/") == std::string::npos);
+        CHECK(page_of(other).find("__token__") == std::string::npos);
+    for (const int any : {401, 403, 404, 503}) {
+        CHECK((page_of(any, login).find("<a id=\"account\" href=\"" + login + "\">Log in</a>") !=
+               std::string::npos));
+        CHECK(page_of(any).find("Log in") == std::string::npos);
+    }
 }
 
 TEST_CASE(
