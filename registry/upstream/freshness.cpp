@@ -24,7 +24,7 @@ std::optional<std::int64_t> seconds_until(std::string_view date, const io::HttpA
     const auto then = base::parse_http_date(date);
     const auto sent = base::parse_http_date(answer.header("date"));
     if (!then || !sent) return std::nullopt;
-    return (*then - *sent) / second_us;
+    return (*then - *sent) / base::second_us;
 }
 
 }  // namespace
