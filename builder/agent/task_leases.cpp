@@ -46,11 +46,6 @@ bool is_gone(const base::Error& error) {
     return error.kind == base::ErrorKind::missing;
 }
 
-// Another request to the same server would fail, too.
-bool is_unreachable(const base::Error& error) {
-    return error.kind == base::ErrorKind::unreachable || error.kind == base::ErrorKind::cut;
-}
-
 // Another claim may still get the task.
 bool is_lease_over(const base::Error& error) {
     return error.kind == base::ErrorKind::lost;
@@ -98,9 +93,9 @@ base::Status TaskLeases::wait(ClaimRecord& record, const base::Error& why) {
     return folder_.write(record);
 }
 
-// Other errors concern one lease only; the other leases are still renewed.
+// After an error of the connection, another request would fail, too; others concern one lease only.
 void TaskLeases::note_answer(const base::Error& error) {
-    away_ = away_ || is_unreachable(error);
+    away_ = away_ || error.is_of_connection();
 }
 
 wire::ClaimOffer TaskLeases::offer_of(const ClaimRecord& record) const {
@@ -255,7 +250,7 @@ void TaskLeases::keep_leases() {
         if (record.asking || !python_answers(record)) continue;
         const auto lease = parts_.tasks->renew(record.task->id, record.claim);
         if (lease) leases_[record.claim] = *lease;
-        if (!lease && is_unreachable(lease.error())) return;
+        if (!lease && lease.error().is_of_connection()) return;
     }
 }
 

@@ -20,11 +20,6 @@ constexpr std::size_t max_upload_id = 64;
 
 constexpr std::string_view note_format = "wheelyard.sending/1";
 
-// Whether the connection broke or the server restarts.
-bool is_cut(const base::Error& error) {
-    return error.kind == base::ErrorKind::cut || error.kind == base::ErrorKind::unreachable;
-}
-
 std::string code_of(const io::HttpAnswer& answer) {
     const auto problem = wire::parse_problem(answer.body);
     return problem ? problem->code : std::string();
@@ -135,7 +130,7 @@ class Sending {
         is_found_ = false;
         auto answer = http_.head(url(), headers());
         if (!answer) {
-            if (!is_cut(answer.error())) return base::fail(std::move(answer.error()));
+            if (!answer.error().is_of_connection()) return base::fail(std::move(answer.error()));
             last = std::move(answer.error());
             return base::Status();
         }
@@ -181,7 +176,7 @@ class Sending {
         has_looked_ = true;
         auto answer = http_.send("PATCH", url(), all, form_, offset_, progress);
         if (!answer) {
-            if (!is_cut(answer.error())) return base::fail(std::move(answer.error()));
+            if (!answer.error().is_of_connection()) return base::fail(std::move(answer.error()));
             last = std::move(answer.error());
             return Answer();
         }

@@ -51,6 +51,10 @@ struct Error {
     // "sentence: `value` (advice)", as programs print it.
     [[nodiscard]] std::string text() const;
     [[nodiscard]] bool may_pass() const { return recovery != Recovery::never; }
+    // No connection was made, or it broke: there is no answer of the server.
+    [[nodiscard]] bool is_of_connection() const {
+        return kind == ErrorKind::unreachable || kind == ErrorKind::cut;
+    }
 };
 
 template <typename T>

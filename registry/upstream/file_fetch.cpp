@@ -30,11 +30,6 @@ tl::unexpected<base::Error> other_bytes(wire::Refusal row, std::string sentence,
                          {std::string(row.code()), std::move(sentence), std::move(value), {}});
 }
 
-// A broken connection or a pause of the upstream; what is wrong with the file stays wrong.
-bool may_try_again(const base::Error& error) {
-    return error.kind == base::ErrorKind::cut || error.kind == base::ErrorKind::unreachable;
-}
-
 struct Download {
     std::optional<blobs::StagedBlob> staged = {};
     std::optional<std::uint64_t> size = {};  // of the page, else of the answer
@@ -233,7 +228,7 @@ base::Status download_patiently(const FileFetchParts& parts, UpstreamClient& cli
         const std::uint64_t before = into.staged->size();
         auto done = download(parts, client, link, limit_bytes, into);
         if (done) return {};
-        const bool may_go_on = may_try_again(done.error());
+        const bool may_go_on = done.error().is_of_connection();  // what is wrong with the file stays wrong
         if (may_go_on && into.staged->size() == into.size) return {};
         const bool has_progress = into.staged->size() >= before + min_progress_bytes;
         fruitless = has_progress ? 0 : fruitless + 1;
@@ -244,7 +239,7 @@ base::Status download_patiently(const FileFetchParts& parts, UpstreamClient& cli
 // A break says nothing against what came before it: the next download goes on from there. Readers of this one have their end.
 // Uploads keep at least as much room.
 void keep_cut(const FileFetchParts& parts, const base::Error& error, Download&& download) {
-    if (!may_try_again(error) || download.staged->size() < min_progress_bytes) return;
+    if (!error.is_of_connection() || download.staged->size() < min_progress_bytes) return;
     if (!parts.config.room().check(download.staged->size())) return;
     parts.cut.keep(parts.file, {*std::move(download.staged), download.size, std::move(download.validator)},
                    parts.clock.now());
