@@ -168,8 +168,7 @@ const yard = (() => {
   const asked = new URLSearchParams(location.search), chooser = document.getElementById("machine");
   const machine = {details: null};
   // In addresses "python" is a filter of the search and of a site's table, and a field of the form that asks.
-  const keys = {node: "node", python: "my_python"};
-  for (const name in keys) machine[name] = asked.get(keys[name]) ?? recall("wheelyard-" + name) ?? "";
+  for (const [name, key] of [["node", "node"], ["python", "my_python"]]) machine[name] = asked.get(key) ?? recall("wheelyard-" + name) ?? "";
   const name_of = (site, node) => site.site + (node.name ? ", " + node.name : "") +
     (node.accelerator && node.accelerator !== node.name ? " (" + node.accelerator + ")" : "");
   const folders = chooser ? chooser.dataset.indexes.split(" ") : [];
@@ -179,9 +178,9 @@ const yard = (() => {
       (site.nodes ?? []).map(node => ({name: name_of(site, node), site: site.site, index: site.index, accelerator: node.accelerator ?? "", machine: node.machine || site.machine || "",
                                        gpus: node.gpu_code ?? node.architectures ?? [], pythons: site.pythons ?? []}))));
   const announce = () => {
-    for (const name in keys) remember("wheelyard-" + name, machine[name]);
+    for (const name of ["node", "python"]) remember("wheelyard-" + name, machine[name]);
     // Whoever gets the address sees the same.
-    address({[keys.node]: machine.node, [keys.python]: machine.python});
+    address({node: machine.node, my_python: machine.python});
     remember("wheelyard-machine", JSON.stringify(machine.details));
     chooser.querySelector("strong").textContent = [machine.node, machine.python && "Python " + machine.python].filter(Boolean).join(", ") || "any";
     const there = document.getElementById("machine-site"), {details} = machine;

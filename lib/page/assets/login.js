@@ -59,9 +59,9 @@
   const pages = [[/^api\/v1\/$/, "Back to the page for operators"], [/^[\w.-]+\/builds\/(index\.html)?$/, "Back to the request"],
                  [/^(?!api\/)/, "Back to the page before"]];
   const show_back = () => {
-    const link = document.getElementById("login-back"), back = new URL(sessionStorage.getItem("wheelyard-back") ?? "", location.origin);
+    const link = document.getElementById("login-back"), before = sessionStorage.getItem("wheelyard-back"), back = new URL(before ?? "", location.origin);
     const path = back.pathname.slice(server.pathname.length);
-    const known = back.origin === location.origin && server.pathname + path === back.pathname && pages.find(([pattern]) => pattern.test(path));
+    const known = before && back.origin === location.origin && server.pathname + path === back.pathname && pages.find(([pattern]) => pattern.test(path));
     link.hidden = !known;
     if (!known) return;
     link.textContent = known[1];

@@ -132,8 +132,8 @@ TEST_CASE("files are found by a part of their names, whatever its case and separ
                                    {.actor = "anna", .reason = "odd"}));
     const auto found = [&](const std::string& part, std::optional<catalog::FileState> state = {}) {
         std::vector<std::string> names;
-        for (const catalog::FileRow& row :
-             catalog.files_after("main", "", 10, {.state = state, .name_part = part}).value())
+        const auto rows = catalog.files_after("main", "", 10, {.state = state, .name_part = part}).value();
+        for (const catalog::FileRow& row : rows)
             names.push_back(row.filename.substr(0, row.filename.find('-')));
         std::sort(names.begin(), names.end());
         return base::join(names, " ");

@@ -29,8 +29,7 @@ TEST_CASE("a farm's look is read, and its files are served under names with thei
     CHECK(look.text == "Wheels");
     CHECK(look.contact == "a@example.org");
     CHECK(config->server.farm.name == "Bede");
-    CHECK(look.style.find("--accent: #7a0019") != std::string::npos);
-    CHECK(look.style.find("--accent: #ffcc33") != std::string::npos);
+    CHECK(look.style.find("--accent: light-dark(#7a0019, #ffcc33)") != std::string::npos);
     REQUIRE(config->server.farm_files.size() == 2);
     for (const auto& [name, bytes] : config->server.farm_files)
         CHECK(page::is_farm_file_name(name));
@@ -45,7 +44,7 @@ TEST_CASE("without [pages] a farm looks like ours, and one colour alone is enoug
     const auto light =
         registry::parse_config(around + "colour = \"#7a0019\"\n", "/etc/wheelyard/registry.toml").value();
     CHECK(light.server.farm_files.size() == 1);
-    CHECK(light.look.style.find("dark") == std::string::npos);
+    CHECK(light.look.style.find("--accent: light-dark(#7a0019, #8fc0f8)") != std::string::npos);
 }
 
 TEST_CASE("what is wrong with a look is said with its key") {
