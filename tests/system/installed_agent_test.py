@@ -24,18 +24,11 @@ WHEELS = NODES / f"{CLUSTER}-wheels"  # setuptools for its Python
 MODULE = "from ._fast import answer\nvalue = answer()\n"
 
 
-class OldSources(PackageIndex):
-    """Offers what the older Python can run."""
-
-    def files(self) -> dict[str, Path]:
-        return {path.name: path for folder in (self.folder, WHEELS) for path in folder.iterdir()}
-
-
 class InstalledAgentTest(unittest.TestCase):
     def setUp(self):
         self.folder = Path(tempfile.mkdtemp(prefix="wheelyard-installed-"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
-        self.sources = self.enterContext(OldSources(self.folder / "sources"))
+        self.sources = self.enterContext(PackageIndex(self.folder / "sources", WHEELS))
         write_sdist(self.sources.folder, "yard-fast", "1.0", c_source=FAST_C, module_source=MODULE)
         self.server = self.enterContext(BootedRoot(SERVER, self.folder / SERVER))
         self.cluster = self.enterContext(BootedRoot(CLUSTER, self.folder / CLUSTER))

@@ -228,7 +228,7 @@ class TwoNodes(UpgradeCase):
         return (self.a, self.b) if self.a.is_writer() else (self.b, self.a)
 
     def both_work(self) -> None:
-        """Each takes an upload, a yank, a token and its end, and a task, and both show it."""
+        """Each takes an upload, a yank, a token and its end, and both show it."""
         for node, other in ((self.a, self.b), (self.b, self.a)):
             with self.subTest(a=name_of(self.a.programs), b=name_of(self.b.programs), at=node.name, writer=self.settled()[0].name):
                 wheel = self.upload(node)
@@ -278,6 +278,7 @@ class TwoNodes(UpgradeCase):
                     for node in (self.a, self.b):
                         self.assertEqual(set(node.files("in-flight")), ended)
                         node.check_tree()
+            self.assertTrue(all(each.is_alive() for each in clients))  # none has given up
         finally:
             stop.set()
             for each in clients:

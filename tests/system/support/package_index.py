@@ -68,8 +68,9 @@ def write_sdist(folder: Path, name: str, version: str, c_source: str | None = No
 
 
 class PackageIndex(LoopbackServer):
-    def __init__(self, folder: Path):
-        self.folder = folder
+    def __init__(self, folder: Path, wheels: Path = CLIENTS / "wheels"):
+        """`wheels`: the build back ends that it offers, too."""
+        self.folder, self.wheels = folder, wheels
         self.folder.mkdir(parents=True, exist_ok=True)
         self.downloads: list[str] = []  # names of files that were asked for
         index = self
@@ -100,7 +101,7 @@ class PackageIndex(LoopbackServer):
         return {"PIP_INDEX_URL": self.url}
 
     def files(self) -> dict[str, Path]:
-        return {path.name: path for folder in (self.folder, CLIENTS / "wheels") for path in folder.iterdir()}
+        return {path.name: path for folder in (self.folder, self.wheels) for path in folder.iterdir()}
 
     def answer(self, path: str) -> tuple[int, str, bytes]:
         kind, _, rest = path.lstrip("/").partition("/")
