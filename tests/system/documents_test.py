@@ -168,7 +168,9 @@ class DocumentsTest(unittest.TestCase):
         unpacked = self.folder / "unpacked"
         unpacked.mkdir()
         subprocess.run(["tar", "-xf", packages.tarball(platform.machine()), "-C", unpacked, "--strip-components=1"], check=True)
-        self.addCleanup(subprocess.run, ["podman", "system", "reset", "--force"], env=environment, check=True)
+        # Not `podman system reset`, which reaches beyond this storage.
+        self.addCleanup(subprocess.run, "podman rm --all --force && podman rmi --all --force", shell=True, check=True, env=environment,
+                        stdout=subprocess.DEVNULL)
         base = re.search(r"^FROM (\S+)", (ROOT / "packaging/Containerfile.packages").read_text(), re.MULTILINE)[1]
         # In place of a registry of containers, which a test does not rely on.
         typed(["sh", "-c"], f"tar -C {NODES / SYSTEM} -c . | podman import --quiet - {base}", env=environment)
