@@ -108,8 +108,7 @@ void Writer::commit(std::vector<Job>& jobs) {
     for (Job& job : jobs)
         rows.push_back(std::move(job.row));
     const base::Result<std::vector<catalog::Added>> added = add_together(rows);
-    const bool is_down = !added && (added.error().kind == base::ErrorKind::unreachable ||
-                                    added.error().kind == base::ErrorKind::cut);
+    const bool is_down = !added && added.error().is_of_connection();
     for (std::size_t i = 0; i < jobs.size(); ++i) {
         if (is_down)
             jobs[i].answer->set_value(base::fail(added.error()));
