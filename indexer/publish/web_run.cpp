@@ -55,13 +55,7 @@ base::Status WebRun::run(catalog::Serial after, catalog::Serial until, const std
         touched.projects.try_emplace(name);
     WHEELYARD_TRY(prepare(indexes, after == 0, touched));
     WHEELYARD_TRY(write_assets());
-    const bool bulk = touched.projects.size() >= settings_.bulk_from;
-    if (bulk) WHEELYARD_TRY(disk_.begin_bulk(tree_));
-    WHEELYARD_TRY(write_projects(touched.projects));
-    if (bulk) {
-        WHEELYARD_TRY(keep_alive_());
-        WHEELYARD_TRY(disk_.end_bulk());
-    }
+    WHEELYARD_TRY(in_bulk(touched.projects.size(), [&] { return write_projects(touched.projects); }));
     WHEELYARD_TRY(write_indexes());
     return remove_gone();
 }
@@ -97,6 +91,7 @@ base::Status WebRun::prepare(const std::vector<std::string>& indexes, bool from_
     for (const auto& [name, what] : touched.projects)
         indexes_[name.index].is_changed = true;
     for (auto& [index, state] : indexes_) {
+        // Where touch_all() was called above, all its pages show the new report.
         if (!state.is_changed || !touched.changed_indexes.contains(index))
             WHEELYARD_TRY(touch_reported(index, state, touched.projects));
     }
@@ -161,7 +156,7 @@ base::Status WebRun::write_assets() {
     std::vector<NamedBytes> files;
     for (const page::Asset& asset : page::assets())
         files.push_back({asset.published_name(), std::string(asset.bytes)});
-    if (!farm_.style.empty()) files.push_back({look_.style, farm_.style});
+    if (!farm_.style.empty()) files.push_back({frame_.style, farm_.style});
     if (!farm_.logo.empty() && !farm_.logo_bytes.bytes.empty())
         files.push_back({farm_.logo, farm_.logo_bytes.bytes});
     return write(tree_.native(), files);
@@ -206,7 +201,7 @@ base::Status WebRun::write_project(const ProjectName& name, ProjectView& view) {
     const std::vector<NamedBytes> pages{
         {std::string(feed_page), render_feed(name.index, view)},
         {std::string(html_page),
-         render_project_page({name.index, view, text, index.report, look_, std::move(provenance)}, wheels)}};
+         render_project_page({name.index, view, text, index.report, frame_, std::move(provenance)}, wheels)}};
     WHEELYARD_TRY(write(web_folder(tree_, name.index, name.project).native(), pages));
     index.entries[name.project] = make_search_entry(view, text);
     for (auto& [site, lines] : index.site_wheels)
@@ -236,11 +231,11 @@ base::Status WebRun::write_sites(const std::string& index, const IndexState& sta
             write_pages(disk_, place, {{std::string(site_wheels_file), render_site_wheels(lines)}}, false));
         WHEELYARD_TRY(write(
             place, {{std::string(feed_page), render_site_feed(index, site, lines)},
-                    {std::string(html_page), render_site_page(look_, index, site, state.report, lines)}}));
+                    {std::string(html_page), render_site_page(frame_, index, site, state.report, lines)}}));
     }
     WHEELYARD_TRY(
         write(folder.native(),
-              {{std::string(html_page), render_sites_page(look_, index, state.report, state.site_wheels)}}));
+              {{std::string(html_page), render_sites_page(frame_, index, state.report, state.site_wheels)}}));
     WHEELYARD_ASSIGN(const auto there, folders_below(folder));
     for (const std::string& site : there) {
         if (state.site_wheels.contains(site)) continue;
@@ -267,10 +262,10 @@ base::Status WebRun::write_indexes() {
         WHEELYARD_TRY(write_sites(index, state));
         if (state.is_changed) WHEELYARD_TRY(write_search(index, state));
         WHEELYARD_TRY(write(builds_folder(tree_, index).native(),
-                            {{std::string(html_page), render_builds_page(look_, index, state.report)},
+                            {{std::string(html_page), render_builds_page(frame_, index, state.report)},
                              {std::string(feed_page), render_failure_feed(index, state.report)},
-                             {"build.html", render_build_page(look_, index)},
-                             {"request.html", render_request_page(look_, index)}}));
+                             {"build.html", render_build_page(frame_, index)},
+                             {"request.html", render_request_page(frame_, index)}}));
         // For this program alone, so without compressed copies.
         WHEELYARD_TRY(write_pages(disk_, builds_folder(tree_, index).native(),
                                   {{std::string(shown_report_file), render_shown_report(state.shown)}},
@@ -280,11 +275,22 @@ base::Status WebRun::write_indexes() {
     return write(tree_.native(), {{std::string(html_page), render_front(farm_, summaries)}});
 }
 
+base::Status WebRun::in_bulk(std::size_t count, const std::function<base::Status()>& work) {
+    if (count < settings_.bulk_from) return work();
+    WHEELYARD_TRY(disk_.begin_bulk(tree_));
+    WHEELYARD_TRY(work());
+    WHEELYARD_TRY(keep_alive_());
+    return disk_.end_bulk();
+}
+
 base::Status WebRun::write_search(const std::string& index, IndexState& state) {
+    SearchFiles files(disk_, web_root_folder(tree_, index), settings_.precompressed, state.is_new);
+    WHEELYARD_TRY(in_bulk(state.entries.size(), [&] { return write_search(index, state, files); }));
+    return files.remove_gone();
+}
+
+base::Status WebRun::write_search(const std::string& index, IndexState& state, SearchFiles& files) {
     const fs::path folder = web_root_folder(tree_, index);
-    SearchFiles files(disk_, folder, settings_.precompressed, state.is_new);
-    const bool bulk = state.entries.size() >= settings_.bulk_from;
-    if (bulk) WHEELYARD_TRY(disk_.begin_bulk(tree_));
     const auto fail = [&](const base::Error& error) -> base::Status {
         // Without it the next run makes all of the search again.
         if (error.kind == base::ErrorKind::malformed)
@@ -309,16 +315,11 @@ base::Status WebRun::write_search(const std::string& index, IndexState& state) {
         const bool changed,
         files.finish({{std::string(feed_page), render_index_feed(index, state.top)},
                       {std::string(html_page),
-                       render_search_page(look_, index, title == farm_.titles.end() ? "" : title->second,
+                       render_search_page(frame_, index, title == farm_.titles.end() ? "" : title->second,
                                           first, state.top.count)}}));
     if (changed) ++pages_;
     WHEELYARD_ASSIGN(const auto begun, disk_.size_of((folder / search_begun_file).native()));
-    if (begun) WHEELYARD_TRY(files.remove(std::string(search_begun_file)));
-    if (bulk) {
-        WHEELYARD_TRY(keep_alive_());
-        WHEELYARD_TRY(disk_.end_bulk());
-    }
-    return files.remove_gone();
+    return begun ? files.remove(std::string(search_begun_file)) : base::Status();
 }
 
 base::Status WebRun::remove_gone() {

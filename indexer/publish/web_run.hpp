@@ -18,6 +18,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -35,6 +36,8 @@
 #include "registry/catalog/inheritance.hpp"
 
 namespace wheelyard::indexer {
+
+class SearchFiles;
 
 struct WebSettings {
     bool precompressed = false;
@@ -55,7 +58,7 @@ class WebRun {
           tree_(tree),
           inheritance_(inheritance),
           farm_(farm),
-          look_(frame_of(farm)),
+          frame_(frame_of(farm)),
           keep_alive_(std::move(keep_alive)),
           settings_(settings) {}
 
@@ -96,6 +99,9 @@ class WebRun {
     [[nodiscard]] base::Result<ProjectText> read_text(const ProjectView& view);
     [[nodiscard]] base::Status write_indexes();
     [[nodiscard]] base::Status write_search(const std::string& index, IndexState& state);
+    [[nodiscard]] base::Status write_search(const std::string& index, IndexState& state, SearchFiles& files);
+    // As one bulk of the disk, where `count` is worth it.
+    [[nodiscard]] base::Status in_bulk(std::size_t count, const std::function<base::Status()>& work);
     [[nodiscard]] base::Status remove_gone();
     [[nodiscard]] base::Status write(const std::string& folder, const std::vector<NamedBytes>& pages);
     // Empty if it does not exist.
@@ -107,7 +113,7 @@ class WebRun {
     const std::filesystem::path& tree_;
     const catalog::Inheritance& inheritance_;
     const FarmText& farm_;
-    const page::Farm look_;
+    const page::Farm frame_;
     base::KeepAlive keep_alive_;
     WebSettings settings_;
     std::map<std::string, IndexState> indexes_;

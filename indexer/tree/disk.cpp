@@ -77,8 +77,8 @@ tl::unexpected<base::Error> fail_missing(const base::Error& error) {
 
 }  // namespace
 
-Place LocalDisk::place_of(const std::string& path) const {
-    if (const Place hidden = hidden_.place_of(path); hidden.path != nullptr) return hidden;
+AtPath LocalDisk::at_path(const std::string& path) const {
+    if (const AtPath hidden = hidden_.at_path(path); hidden.path != nullptr) return hidden;
     const bool is_below = bulk_ && path.size() > bulk_prefix_.size() && path.starts_with(bulk_prefix_) &&
                           path[bulk_prefix_.size()] != '/';
     if (is_below) return {bulk_.get(), path.c_str() + bulk_prefix_.size()};
@@ -87,7 +87,7 @@ Place LocalDisk::place_of(const std::string& path) const {
 
 base::Result<std::optional<std::uint64_t>> LocalDisk::size_of(const std::string& path) {
     struct stat status {};
-    const Place at = place_of(path);
+    const AtPath at = at_path(path);
     if (::fstatat(at.folder, at.path, &status, 0) == 0) return static_cast<std::uint64_t>(status.st_size);
     if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
     return base::fail_errno("stat", path, errno);
@@ -99,7 +99,7 @@ base::Result<std::string> LocalDisk::read(const fs::path& path, std::uint64_t li
 
 base::Result<bool> LocalDisk::make_directories(const std::string& path) {
     constexpr mode_t folder_mode = 0777;
-    const Place at = place_of(path);
+    const AtPath at = at_path(path);
     if (::mkdirat(at.folder, at.path, folder_mode) != 0) {
         const int why = errno;
         struct stat there {};
@@ -118,7 +118,7 @@ base::Result<bool> LocalDisk::make_directories(const std::string& path) {
 
 base::Status LocalDisk::place_blob(const blobs::BlobStore& blobs, const std::string& sha256,
                                    const std::string& to, const base::KeepAlive& keep_alive) {
-    const Source blob{.link = [&](const Place& at) { return blobs.link_into(sha256, at.folder, at.path); },
+    const Source blob{.link = [&](const AtPath& at) { return blobs.link_into(sha256, at.folder, at.path); },
                       .open = [&] { return blobs.open(sha256, blobs::ReadFrom::cache); }};
     return link_or_copy(blob, to, sha256, keep_alive);
 }
@@ -139,7 +139,7 @@ base::Status LocalDisk::place_stand_in(const std::string& to, std::uint64_t size
 
 base::Status LocalDisk::link_or_copy(const std::string& from, const std::string& to,
                                      const std::string& sha256, const base::KeepAlive& keep_alive) {
-    const Source file{.link = [&](const Place& at) -> base::Status {
+    const Source file{.link = [&](const AtPath& at) -> base::Status {
                           if (::linkat(AT_FDCWD, from.c_str(), at.folder, at.path, 0) == 0) return {};
                           return base::fail_errno("link", from, errno);
                       },
@@ -152,7 +152,7 @@ base::Status LocalDisk::link_or_copy(const std::string& from, const std::string&
 
 base::Status LocalDisk::link_or_copy(const Source& from, const std::string& to, const std::string& sha256,
                                      const base::KeepAlive& keep_alive) const {
-    const base::Status linked = from.link(place_of(to));
+    const base::Status linked = from.link(at_path(to));
     if (linked) return {};
     const int why = linked.error().os_error;
     if (why == ENOENT) return fail_missing(linked.error());
@@ -184,7 +184,7 @@ base::Status LocalDisk::replace(const fs::path& path, std::string_view bytes) {
 
 base::Result<base::Fd> LocalDisk::create(const std::string& path, int how) const {
     constexpr mode_t page_mode = 0644;
-    const Place at = place_of(path);
+    const AtPath at = at_path(path);
     int fd = -1;
     do {
         fd = ::openat(at.folder, at.path, O_WRONLY | O_CREAT | O_CLOEXEC | how, page_mode);
@@ -205,8 +205,8 @@ base::Status LocalDisk::write_temp(const std::string& folder, const NamedBytes& 
 
 base::Status LocalDisk::rename_all(std::vector<TempFile>& temp_files) const {
     for (auto& item : temp_files) {
-        const Place from = place_of(item.temp);
-        const Place to = place_of(item.path);
+        const AtPath from = at_path(item.temp);
+        const AtPath to = at_path(item.path);
         if (::renameat(from.folder, from.path, to.folder, to.path) != 0)
             return base::fail_errno("rename", item.path, errno);
         item.temp.clear();
@@ -217,7 +217,7 @@ base::Status LocalDisk::rename_all(std::vector<TempFile>& temp_files) const {
 
 void LocalDisk::unlink_all(const std::vector<TempFile>& temp_files) const {
     for (const auto& item : temp_files) {
-        const Place at = place_of(item.temp);
+        const AtPath at = at_path(item.temp);
         if (!item.temp.empty()) ::unlinkat(at.folder, at.path, 0);
     }
 }
@@ -241,7 +241,7 @@ base::Status LocalDisk::write_staged(const std::string& folder, const std::vecto
     if (done) return {};
     for (const auto& file : files) {  // a root page lists every project whose page exists
         const std::string path = in_folder(folder, file.name);
-        const Place place = place_of(path);
+        const AtPath place = at_path(path);
         ::unlinkat(place.folder, place.path, 0);
     }
     return done;

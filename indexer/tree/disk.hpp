@@ -136,10 +136,10 @@ class LocalDisk final : public Disk {
     };
     // In bulk, paths of the tree are resolved from its open folder, and those of a staged folder from that
     // one. This saves the kernel a full path walk for each of millions of files.
-    [[nodiscard]] Place place_of(const std::string& path) const;
+    [[nodiscard]] AtPath at_path(const std::string& path) const;
     // A file to link to, or to copy.
     struct Source {
-        std::function<base::Status(const Place&)> link;  // `os_error` is that of link(2)
+        std::function<base::Status(const AtPath&)> link;  // `os_error` is that of link(2)
         std::function<base::Result<std::unique_ptr<base::Reader>>()> open;
     };
     [[nodiscard]] base::Status link_or_copy(const Source& from, const std::string& to,

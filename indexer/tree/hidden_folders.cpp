@@ -92,10 +92,10 @@ base::Status HiddenFolders::remove_leftovers(const std::string& folder, const ba
 }
 
 bool HiddenFolders::has(const std::string& path) const {
-    return place_of(path).path != nullptr;
+    return at_path(path).path != nullptr;
 }
 
-Place HiddenFolders::place_of(const std::string& path) const {
+AtPath HiddenFolders::at_path(const std::string& path) const {
     for (const auto& hidden : hidden_) {
         if (const char* rest = hidden.rest_of(path)) return {hidden.folder.get(), rest};
     }

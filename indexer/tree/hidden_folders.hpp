@@ -13,7 +13,7 @@
 namespace wheelyard::indexer {
 
 // A path for the *at() system calls: relative to an open folder.
-struct Place {
+struct AtPath {
     int folder;
     const char* path;  // points into the text that it was made from
 };
@@ -37,8 +37,8 @@ class HiddenFolders {
 
     [[nodiscard]] bool is_empty() const { return hidden_.empty(); }
     [[nodiscard]] bool has(const std::string& path) const;
-    // The place inside the staged folder that contains `path`; its path is nullptr if none does.
-    [[nodiscard]] Place place_of(const std::string& path) const;
+    // Where `path` is inside the staged folder that contains it; its path is nullptr if none does.
+    [[nodiscard]] AtPath at_path(const std::string& path) const;
     // `path` unchanged if it is not in a staged folder.
     [[nodiscard]] std::string actual(const std::string& path) const;
 
