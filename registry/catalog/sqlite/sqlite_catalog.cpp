@@ -71,7 +71,7 @@ base::Result<std::unique_ptr<Catalog>> open_sqlite_catalog(const std::filesystem
         WHEELYARD_TRY(database.run(mode == SqliteMode::alone ? "PRAGMA journal_mode = DELETE"
                                                              : "PRAGMA journal_mode = WAL"));
         WHEELYARD_TRY(database.run("PRAGMA synchronous = FULL"));
-        WHEELYARD_TRY(sqlite::migrate(database, schema_steps()));
+        WHEELYARD_TRY(sqlite::migrate(database, schema_steps(), "catalog", oldest_program));
     } else {
         WHEELYARD_TRY(
             sqlite::check_schema_version(database, static_cast<std::int64_t>(schema_steps().size())));

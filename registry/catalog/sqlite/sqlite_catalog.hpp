@@ -24,5 +24,7 @@ enum class SqliteMode { read_write, read_only, alone };
                                                const std::filesystem::path& to);
 // The schema, one migration a version (registry/engine/sqlite/migration.hpp).
 [[nodiscard]] std::span<const char* const> schema_steps();
+// A step that only adds tables, indexes, or columns with a default leaves it as it is; any other one raises it to its own number.
+inline constexpr std::int64_t oldest_program = 7;
 
 }  // namespace wheelyard::catalog

@@ -9,7 +9,11 @@ base::Result<std::int64_t> schema_version(const Database& database) {
     return database.integer("PRAGMA user_version");
 }
 
-tl::unexpected<base::Error> fail_too_new(std::string_view what, std::int64_t version, std::int64_t newest) {
+// Of a version that this program does not know.
+base::Status check_newer(const Database& database, std::string_view what, std::int64_t version,
+                         std::int64_t newest) {
+    WHEELYARD_ASSIGN(const std::int64_t oldest_program, database.integer("PRAGMA application_id"));
+    if (oldest_program > 0 && oldest_program <= newest) return {};
     return base::fail("catalog.too_new", "The " + std::string(what) + " was written by a newer program",
                       "schema version " + std::to_string(version),
                       "this program knows versions up to " + std::to_string(newest) + ": upgrade it");
@@ -17,23 +21,25 @@ tl::unexpected<base::Error> fail_too_new(std::string_view what, std::int64_t ver
 
 }  // namespace
 
-base::Status migrate(const Database& database, std::span<const char* const> steps, std::string_view what) {
+base::Status migrate(const Database& database, std::span<const char* const> steps, std::string_view what,
+                     std::int64_t oldest_program) {
     const auto newest = static_cast<std::int64_t>(steps.size());
     while (true) {
         // The version is read again under the write lock: two programs may start at once.
         WHEELYARD_ASSIGN(Transaction transaction, Transaction::begin_immediate(database));
         WHEELYARD_ASSIGN(const std::int64_t version, schema_version(database));
-        if (version > newest) return fail_too_new(what, version, newest);
+        if (version > newest) return check_newer(database, what, version, newest);
         if (version == newest) return {};
         WHEELYARD_TRY(database.run_script(steps[static_cast<std::size_t>(version)]));
-        WHEELYARD_TRY(database.run_script("PRAGMA user_version = " + std::to_string(version + 1)));
+        WHEELYARD_TRY(database.run_script("PRAGMA user_version = " + std::to_string(version + 1) +
+                                          "; PRAGMA application_id = " + std::to_string(oldest_program)));
         WHEELYARD_TRY(transaction.commit());
     }
 }
 
 base::Status check_schema_version(const Database& database, std::int64_t newest) {
     WHEELYARD_ASSIGN(const std::int64_t version, schema_version(database));
-    if (version > newest) return fail_too_new("catalog", version, newest);
+    if (version > newest) return check_newer(database, "catalog", version, newest);
     if (version == newest) return {};
     return base::fail("catalog.too_old", "The catalog has an older schema than this program reads",
                       "schema version " + std::to_string(version),

@@ -54,7 +54,7 @@ Result<Database> open_database(const std::filesystem::path& file) {
     WHEELYARD_TRY(database.run("PRAGMA synchronous = FULL"));
     // Debian's SQLite writes zeros over what is deleted, through the write-ahead log: logs are not secret.
     WHEELYARD_TRY(database.run("PRAGMA secure_delete = OFF"));
-    WHEELYARD_TRY(sqlite::migrate(database, schema_steps(), "task queue"));
+    WHEELYARD_TRY(sqlite::migrate(database, schema_steps(), "task queue", oldest_program));
     // After the migrations, which replace a table that others refer to.
     WHEELYARD_TRY(database.run("PRAGMA foreign_keys = ON"));
     return database;

@@ -17,5 +17,7 @@ namespace wheelyard::tasks {
 [[nodiscard]] base::Result<std::unique_ptr<BuildRows>> open_sqlite_builds(const std::filesystem::path& file);
 // The schema, one migration a version (registry/engine/sqlite/migration.hpp).
 [[nodiscard]] std::span<const char* const> schema_steps();
+// As that of the catalog (registry/catalog/sqlite/sqlite_catalog.hpp).
+inline constexpr std::int64_t oldest_program = 3;
 
 }  // namespace wheelyard::tasks

@@ -147,6 +147,42 @@ TEST_CASE("a catalog of a newer program is left alone") {
     }
 }
 
+TEST_CASE("a program goes on with what a newer one only added to, and leaves alone what it changed") {
+    const auto dir = base::TempDir::make("schema").value();
+    const auto file = dir.path() / "c";
+    const std::string known = std::to_string(catalog::schema_steps().size());
+    std::vector<const char*> steps(catalog::schema_steps().begin(), catalog::schema_steps().end());
+    std::string added;
+    {
+        REQUIRE(catalog::open_sqlite_catalog(file, SqliteMode::read_write));
+        const Database older = Database::open(file, Database::Mode::read_write).value();
+        CHECK(older.integer("PRAGMA application_id").value() == catalog::oldest_program);
+        for (const std::string& table : column(older, all_tables))
+            added += "ALTER TABLE " + table + " ADD COLUMN later TEXT NOT NULL DEFAULT '';";
+        added += "CREATE TABLE shelf (name TEXT NOT NULL) STRICT;";
+        steps.push_back(added.c_str());
+        REQUIRE(sqlite::migrate(older, steps, "catalog", catalog::oldest_program));
+        CHECK(older.integer("PRAGMA user_version").value() == std::stoll(known) + 1);
+    }
+    for (int time = 0; time < 2; ++time) {
+        const auto catalog = catalog::open_sqlite_catalog(file, SqliteMode::read_write).value();
+        CHECK(catalog->add_file(catalog::row_of("main", "six", time == 0 ? "1.0" : "2.0")));
+        CHECK(catalog->faults().value().empty());
+        const auto reader = catalog::open_sqlite_catalog(file, SqliteMode::read_only).value();
+        CHECK(reader->projects("main").value() == std::vector<std::string>{"six"});
+        REQUIRE(catalog::copy_sqlite_catalog(file, dir.path() / ("copy" + std::to_string(time))));
+    }
+    CHECK(catalog::open_sqlite_catalog(dir.path() / "copy0", SqliteMode::read_only));
+
+    steps.push_back("DROP TABLE shelf");
+    {
+        const Database newer = Database::open(file, Database::Mode::read_write).value();
+        REQUIRE(sqlite::migrate(newer, steps, "catalog", static_cast<std::int64_t>(steps.size())));
+    }
+    for (const auto mode : {SqliteMode::read_write, SqliteMode::read_only})
+        CHECK(catalog::open_sqlite_catalog(file, mode).error().code == "catalog.too_new");
+}
+
 TEST_CASE("a reader does not take an empty file for a catalog") {
     const auto dir = base::TempDir::make("schema").value();
     std::ofstream(dir.path() / "c").flush();

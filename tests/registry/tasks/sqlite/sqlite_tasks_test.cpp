@@ -28,7 +28,7 @@ TEST_CASE("a closed and opened queue is the same, and a newer one is refused") {
     {
         const auto database = sqlite::Database::open(farm.file, sqlite::Database::Mode::read_write);
         REQUIRE(database.has_value());
-        REQUIRE(database->run_script("PRAGMA user_version = 99").has_value());
+        REQUIRE(database->run_script("PRAGMA user_version = 99; PRAGMA application_id = 99").has_value());
     }
     const auto refused = tasks::open_sqlite_tasks(farm.file);
     CHECK(farm.code(refused) == "catalog.too_new");
