@@ -546,7 +546,7 @@ class BrowserTest(unittest.TestCase):
         browser.open(PAGES["project"])
         browser.run("[...document.links].find(link => link.textContent === 'failed').click()")  # in one step: the script replaces it
         wait_until(lambda: browser.texts(".chosen h3") == ["torch 2.5.1 failed"])
-        self.assertIn("What to do: Free space below /nobackup", browser.find(".chosen").text)
+        wait_until(lambda: any("What to do: Free space below /nobackup" in text for text in browser.texts(".chosen")))  # drawn anew
 
     def test_a_missing_project_has_names_like_it_and_what_the_sites_know_of_it(self):
         browser = self.browser
