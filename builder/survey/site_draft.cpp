@@ -328,7 +328,9 @@ class Draft : private DraftText {
         }
         if (best == nullptr) fill_in("no Python with venv and ensurepip was found: install or load one");
         table("[[python]]");
-        set("version", toml_text(best == nullptr ? "3.11" : best->version));
+        set("version", toml_text(best != nullptr           ? best->version
+                                 : survey_.pythons.empty() ? "3.11"
+                                                           : survey_.pythons.front().version));
         if (best == nullptr) return;
         if (!best->has_headers)
             fill_in(
@@ -343,11 +345,15 @@ class Draft : private DraftText {
     }
 
     void write_wants() {
+        const InterpreterSurvey* python = best_python();
+        const bool can_compile = python != nullptr && python->has_headers &&
+                                 (survey_.has_program("cc") || survey_.has_program("gcc"));
         line("");
         note("The wheels that the site should have. The first is small: it shows that everything works.");
+        if (!can_compile) note("It has no extension, which nothing that was found here could compile.");
         table("[[want]]");
-        set("package", "\"markupsafe\"");
-        set("versions", "[\"3.0.2\"]");
+        set("package", can_compile ? "\"markupsafe\"" : "\"packaging\"");
+        set("versions", can_compile ? "[\"3.0.2\"]" : "[\"24.2\"]");
     }
 
     const Survey& survey_;

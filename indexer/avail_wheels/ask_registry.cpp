@@ -131,7 +131,8 @@ base::Result<std::string> ask_registry(const PostDocument& post, const RequestQu
             "Requested " + wanted.pattern + " " + version + " for Python " + python.text() + ": task " +
             (made ? made->string_or("id", "?") + " is " + made->string_or("state", "?") : std::string("?")));
     }
-    return base::join(lines, "\n") + "\nAn agent of the site builds it; --status then shows it.";
+    return base::join(lines, "\n") +
+           "\n`avail_wheels --status` shows when an agent takes it, or why none does.";
 }
 
 }  // namespace wheelyard::avail_wheels

@@ -43,9 +43,11 @@ std::optional<std::string> release_there(const Options& options, const World& wo
 }
 
 // A sentence if the public index has no package of this name; empty: it has, or it does not answer.
-std::string nobodys_package(const World& world, const Wanted& wanted) {
+std::string nobodys_package(const Options& options, const World& world, const Wanted& wanted) {
     const std::string index = public_index(world);
-    if (index.empty()) return {};
+    const auto bare = [](std::string_view url) { return url.substr(0, url.find_last_not_of('/') + 1); };
+    // pip's own may be the farm's.
+    if (index.empty() || bare(index) == bare(options.source.index_url)) return {};
     const auto page = simple::fetch_project(world.get, index, wanted.pattern);
     if (!page || *page) return {};
     const auto url = base::parse_url(index);
@@ -66,7 +68,7 @@ int request_one(const Options& options, const World& world, const std::string& r
                 << '\n';
             return 1;
         }
-        if (const auto warning = nobodys_package(world, *wanted); !warning.empty())
+        if (const auto warning = nobodys_package(options, world, *wanted); !warning.empty())
             err << "avail_wheels: warning: " << warning << '\n';
     }
     return ask_farm(options, world, requirement, out, err);

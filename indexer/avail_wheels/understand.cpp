@@ -13,6 +13,7 @@
 #include "lib/base/text/url.hpp"
 #include "lib/simple/ini.hpp"
 #include "lib/simple/limits.hpp"
+#include "lib/simple/pip_config.hpp"
 
 namespace wheelyard::avail_wheels {
 
@@ -190,7 +191,13 @@ std::vector<std::filesystem::path> find_links_of_pip(const std::string& file) {
     return folders;
 }
 
-// Takes the first source that is set: command line, node type, environment, site file, pip's environment.
+// pip's own index, from its environment and its files; empty: not set.
+std::string index_of_pip(const EnvironmentMap& environment) {
+    const auto config = simple::read_pip_config(environment, "/usr");
+    return config ? config->index_url() : std::string();
+}
+
+// Takes the first source that is set: command line, node type, environment, site file, pip's configuration.
 base::Status choose_source(const Words& words, const EnvironmentMap& environment, Options& options) {
     const auto variable = [&](const char* name) {
         const auto found = environment.find(name);
@@ -207,7 +214,7 @@ base::Status choose_source(const Words& words, const EnvironmentMap& environment
         {words.index_url, words.wheelhouse},   {of_type, {}},
         {variable("WHEELYARD_INDEX_URL"), {}}, {{}, {}, find_links_of_pip(variable("PIP_CONFIG_FILE"))},
         {{}, variable("WHEELHOUSE")},          {options.site.index_url, {}},
-        {{}, options.site.wheelhouse},         {variable("PIP_INDEX_URL"), {}},
+        {{}, options.site.wheelhouse},         {index_of_pip(environment), {}},
     };
     for (const auto& place : places) {
         const auto url = base::trim(place.url);

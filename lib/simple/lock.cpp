@@ -191,13 +191,17 @@ bool is_lock(const std::filesystem::path& file) {
 }
 
 base::Result<Lock> parse_lock(std::string_view text, const std::filesystem::path& file) {
+    const std::string ending = file.extension().native();
+    if (ending == ".txt" || ending == ".in" || file.filename() == "pyproject.toml")
+        return base::fail("lock.none", file.native() + " is no lock", {},
+                          "-r reads requirements; a lock is a pylock.toml (PEP 751)");
     WHEELYARD_ASSIGN(auto document, io::TomlDocument::parse(text, file));
     io::TomlTable root = document.root();
     for (const OtherLock& other : other_locks) {
         if (file.filename() == other.file && !root.has("lock-version"))
             return base::fail("lock.other_format",
                               file.native() + " is a lock in " + std::string(other.tool) + "'s own format",
-                              "read here: pylock.toml (PEP 751)", std::string(other.advice));
+                              {}, "pylock.toml (PEP 751) is read; " + std::string(other.advice));
     }
     std::vector<std::string> others = leave_other_keys(root, lock_keys);
     const std::string version = root.string("lock-version");

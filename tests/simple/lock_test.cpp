@@ -158,6 +158,8 @@ TEST_CASE("the lock of one tool's own format is named, with the command that wri
         CHECK(lock.error().advice.find(advice) != std::string::npos);
     }
     CHECK(simple::parse_lock("lock-version = \"1.0\"\npackages = []\n", "uv.lock"));
+    for (const char* name : {"requirements.txt", "dev.in", "app/pyproject.toml"})
+        CHECK(simple::parse_lock("numpy<1.23\n", name).error().code == "lock.none");
 }
 
 TEST_CASE("a lock is known by its name") {

@@ -583,10 +583,9 @@ TEST_CASE("a request goes to the registry if the site names one or the user has 
 
     const auto site = farm.folder.path() / "site.toml";
     REQUIRE(base::replace_file(site, "config_version = 1\n"));
-    CHECK(
-        ask({"Torch==2.6", "-p", "3.12"}).out ==
-        "Requested torch 2.6 for Python 3.12: task t5f0c is queued\nAn agent of the site builds it; --status "
-        "then shows it.\n");
+    CHECK(ask({"Torch==2.6", "-p", "3.12"}).out ==
+          "Requested torch 2.6 for Python 3.12: task t5f0c is queued\n`avail_wheels --status` shows "
+          "when an agent takes it, or why none does.\n");
     CHECK(sent == std::vector<std::string>{
                       "https://registry/api/v1/tasks",
                       R"({"format":"wheelyard.task/1","index":"main","package":"torch","version":"2.6",)"
