@@ -78,6 +78,7 @@ class Connection {
     [[nodiscard]] std::string upload_url(const RequestHead& head, const Route& route) const;
     [[nodiscard]] Reply readiness();
     [[nodiscard]] Reply metrics();
+    [[nodiscard]] bool is_from_proxy() const;
     [[nodiscard]] std::string base_url(const RequestHead& head) const;
     [[nodiscard]] PypiIndex pypi_place(const RequestHead& head, const Route& route) const;
 

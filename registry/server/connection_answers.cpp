@@ -189,7 +189,7 @@ Reply Connection::answer_route(const RequestHead& head, const Route& route) {
         case RouteKind::asset:
             return asset(route.filename);
         case RouteKind::file:
-            return tree_of(route).file(route, head);
+            return tree_of(route).file(route, head, is_from_proxy());
         case RouteKind::listing:
             return tree_of(route).listing(route, head);
         case RouteKind::pypi_json:
@@ -258,11 +258,14 @@ PypiIndex Connection::pypi_place(const RequestHead& head, const Route& route) co
     return place;
 }
 
-std::string Connection::base_url(const RequestHead& head) const {
+bool Connection::is_from_proxy() const {
     const std::vector<std::string>& trusted = shared_.settings.trusted_proxies;
-    const bool is_from_proxy = !trusted.empty() && std::find(trusted.begin(), trusted.end(),
-                                                             socket_.peer_address()) != trusted.end();
-    return public_url_of(head, socket_.is_tls(), is_from_proxy, shared_.settings.public_url);
+    return !trusted.empty() &&
+           std::find(trusted.begin(), trusted.end(), socket_.peer_address()) != trusted.end();
+}
+
+std::string Connection::base_url(const RequestHead& head) const {
+    return public_url_of(head, socket_.is_tls(), is_from_proxy(), shared_.settings.public_url);
 }
 
 }  // namespace wheelyard::http

@@ -312,7 +312,7 @@ Reply PublishedTree::page(const Route& route, const RequestHead& head) {
     return *std::move(reply);
 }
 
-Reply PublishedTree::file(const Route& route, const RequestHead& head) {
+Reply PublishedTree::file(const Route& route, const RequestHead& head, bool may_redirect) {
     std::string path = route.index;
     if (route.project.empty())
         path.append("/files/").append(route.sha256, 0, 2);
@@ -346,7 +346,8 @@ Reply PublishedTree::file(const Route& route, const RequestHead& head) {
         return reply;
     }
     const bool is_remote = base::is_stand_in(info);
-    if (!accel_prefix_.empty() && !is_remote) {  // the proxy handles ranges and further conditions
+    if (may_redirect && !accel_prefix_.empty() &&
+        !is_remote) {  // the proxy handles ranges and further conditions
         reply.add("Content-Type", type);
         reply.add("X-Content-Type-Options", "nosniff");
         reply.add("X-Accel-Redirect", accel_prefix_ + percent_encode_path(path));

@@ -33,7 +33,8 @@ class PublishedTree {
     // A root or project page; negotiated if the route has no form. 200, 304, 404 or 406.
     [[nodiscard]] Reply page(const Route& route, const RequestHead& head);
     // A file or its METADATA. 200, 206, 304, 404 or 416. The body of one that the tree has a stand-in for is a RemoteFile.
-    [[nodiscard]] Reply file(const Route& route, const RequestHead& head);
+    // `may_redirect`: the client is a proxy, which reads X-Accel-Redirect.
+    [[nodiscard]] Reply file(const Route& route, const RequestHead& head, bool may_redirect);
     // A text file of the tree, unchanged. 200, 304 or 404. Clients revalidate it as they do pages.
     [[nodiscard]] Reply listing(const Route& route, const RequestHead& head);
     // A page of the web UI or its data. 200, 304 or 404, which names those of `indexes` that have the project.

@@ -939,8 +939,15 @@ TEST_CASE("the attestations of a file are where PyPI has them, as the media type
     }
 }
 
-TEST_CASE("a proxy that sends files itself gets their encoded path and no body") {
-    const Running running([](ServerSettings& settings) { settings.accel_prefix = "/wheelyard-files"; });
+TEST_CASE("a proxy that sends files itself gets their encoded path and no body, and who is none the bytes") {
+    const Running direct([](ServerSettings& settings) { settings.accel_prefix = "/wheelyard-files"; });
+    const RawAnswer bytes = direct.ask(get(file_url + "six-1.0%2Bcpu-py3-none-any.whl"));
+    CHECK(bytes.field("X-Accel-Redirect").empty());
+    CHECK_FALSE(bytes.body.empty());
+    const Running running([](ServerSettings& settings) {
+        settings.accel_prefix = "/wheelyard-files";
+        settings.trusted_proxies = {"127.0.0.1"};
+    });
     const RawAnswer answer =
         running.ask(get(file_url + "six-1.0%2Bcpu-py3-none-any.whl", "Range: bytes=0-1\r\n"));
     CHECK(answer.status == 200);

@@ -129,6 +129,7 @@ TEST_CASE("a file that the tree has a stand-in for comes from the store: by its 
     const Running running([&](ServerSettings& settings) {
         settings.remote_files = &store;
         settings.accel_prefix = "/tree";
+        settings.trusted_proxies = {"127.0.0.1"};
         settings.indexes = {{"site"}};
     });
     const std::string name = "far-1.0-py3-none-any.whl";
