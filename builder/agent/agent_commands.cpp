@@ -123,6 +123,13 @@ base::Result<std::string> Agent::try_cell_again(JournalContent& journal, const s
     if (!done.empty()) return done;
     const std::string again = "the next `tick` or `run` ";
     if (last->asked.purpose != Purpose::build) return again + "repeats " + cell;
+    if (last->asked.for_task && last->state != State::done) {
+        return again + "builds " + cell +
+               " again if a [[want]] or an open request has it. The request that it was for has ended: ask "
+               "again with "
+               "avail_wheels --request '" +
+               last->asked.package + "==" + last->asked.version + "'";
+    }
     if (last->state != State::done) return again + "builds " + cell + " again";
     return cell + " did not fail; " + again + "builds it again only if its wheel is no longer there";
 }

@@ -1,4 +1,5 @@
 // What the plan needs to know: the registry's pages and the offers of the source indexes.
+#include <algorithm>
 #include <cerrno>
 #include <map>
 #include <set>
@@ -39,9 +40,15 @@ const World& Agent::world_with(const JournalContent& journal, Ask ask) {
     world_.attempts = journal.attempts;
     world_.journal_problems = journal.problems;
     world_.held_queues = parts_.held_queues.list();
-    // Attempts that ended since, here or on another login node, may have changed the index.
+    // Attempts that ended since, here or on another login node, may have changed the index; a task that was claimed since may
+    // want a package that nobody asked for.
     auto ended = names_of_ended(journal.attempts);
-    const bool is_stale = ask == Ask::always || ended != ended_then_ ||
+    const auto wants = wanted_packages(site_, parts_.recipes);
+    const bool has_new =
+        parts_.registry != nullptr && std::any_of(wants.begin(), wants.end(), [this](const auto& want) {
+            return !world_.published.contains(want.package);
+        });
+    const bool is_stale = ask == Ask::always || has_new || ended != ended_then_ ||
                           has_passed(parts_.clock.now(), world_asked_, world_fresh_ms);
     if (!is_stale) return world_;
     ended_then_ = std::move(ended);

@@ -74,7 +74,9 @@ Json json_of(const FirstError& first) {
 
 std::string remedy_of(const Finding& finding) {
     const Wanted wanted = wanted_by(finding.text);
-    std::string commands = install_commands(wanted);
+    // A site's own rule says what it means, unless many causes share it.
+    std::string commands =
+        finding.rule->is_shared || finding.rule->place.empty() ? install_commands(wanted) : "";
     // A header of CUDA or torch is in no distribution: only rules that many causes share send people to search for a name.
     if (commands.empty() && finding.rule->is_shared) commands = search_commands(wanted);
     return std::string(finding.rule->remedy) + (commands.empty() ? "" : " " + commands + ".");

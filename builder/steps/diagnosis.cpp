@@ -47,6 +47,11 @@ base::Result<Examination> examine_logs(const AttemptFolder& folder, const RuleBo
     return is_machine || !seen || !seen->first_error ? std::move(outer) : std::move(seen);
 }
 
+// The request of a task ends with its attempt.
+const char* then_again(const Attempt& attempt) {
+    return attempt.asked.for_task ? " Then ask for it again." : " Then: wheelyard-builder retry";
+}
+
 void diagnose_job(const Attempt& attempt, const AttemptFolder& folder, const RuleBook& rules,
                   Failure& failure) {
     const auto seen = examine_logs(folder, rules);
@@ -72,11 +77,11 @@ void diagnose_job(const Attempt& attempt, const AttemptFolder& folder, const Rul
     if (rule.automatic == Automatic::clean_tree) failure.try_again = !attempt.job.builds_in.empty();
     failure.error.value = failure.error.sentence;
     failure.error.sentence = cause_of(rule);
-    failure.error.advice = remedy_of(*finding) + (failure.try_again ? "" : " Then: wheelyard-builder retry");
+    failure.error.advice = remedy_of(*finding) + (failure.try_again ? "" : then_again(attempt));
 }
 
 // The rules that raise memory or time do not apply.
-void diagnose_login_step(const RuleBook& rules, Failure& failure) {
+void diagnose_login_step(const Attempt& attempt, const RuleBook& rules, Failure& failure) {
     const auto seen = examine_log(failure.error.value, rules);
     if (!seen) return;
     const Finding* finding = note_finding(*seen, failure);
@@ -85,14 +90,14 @@ void diagnose_login_step(const RuleBook& rules, Failure& failure) {
     if (rule.weight <= Weight::symptom || rule.automatic != Automatic::no) return;
     failure.try_again = false;
     failure.error.sentence += ": " + cause_of(rule);
-    failure.error.advice = remedy_of(*finding) + " Then: wheelyard-builder retry";
+    failure.error.advice = remedy_of(*finding) + then_again(attempt);
 }
 
 }  // namespace
 
 void diagnose(const Attempt& attempt, const AttemptFolder& folder, const RuleBook& rules, Failure& failure) {
     if (failure.end) diagnose_job(attempt, folder, rules, failure);
-    if (failure.error.kind == base::ErrorKind::program) diagnose_login_step(rules, failure);
+    if (failure.error.kind == base::ErrorKind::program) diagnose_login_step(attempt, rules, failure);
 }
 
 }  // namespace wheelyard::builder

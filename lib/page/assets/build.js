@@ -219,7 +219,7 @@
       // The wheel of a build names the build: the link opens its part of the project's page.
       const is_wheel = !is_request && build.state === "done" && !build.purpose;
       const project = element("a", (is_request && build.state === "done" ? "Install " : is_wheel ? "Its wheel on the page of " : build.state === "done" ? "The wheels of " + build.version + " of " : "All of ") + build.package);
-      project.href = document.body.dataset.root + "project/" + (build.state === "done" ? encodeURIComponent(build.package) + "/" : "?" + new URLSearchParams({q: build.package})) + (is_wheel ? "#built-" + build.id : build.state === "done" ? "#version-" + build.version : "");
+      project.href = document.body.dataset.root + "project/" + (build.state === "done" ? encodeURIComponent(build.package) + "/" : "?" + new URLSearchParams({q: build.package})) + (is_wheel ? "#built-" + build.id : build.state === "done" && !is_request ? "#version-" + build.version : "");
       parts.push(dotted("p", [project], build.rule && "rule " + build.rule));
       head.replaceChildren(...parts.filter(Boolean));
       others.replaceChildren(...listed("Requests for this wheel", build.requests, task => [link_to("request", {id: task.id}), state_of(task), dotted("span", ["asked ", yard.time(task.asked)])]),

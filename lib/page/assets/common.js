@@ -68,6 +68,7 @@ const yard = (() => {
   try {
     show_account();
     if (account) offer_login(account, () => location.pathname + location.search + location.hash);
+    addEventListener("pageshow", show_account);  // a page that comes back from the browser's cache
   } catch { /* a browser may forbid storage */ }
   // Small letters, by the rule of the keys of the search (lib/base/text/case_folding.hpp).
   const fold = text => text.replace(/[A-Z\u00c0-\u017f\u0386-\u03ab\u0400-\u042f]/g, letter => letter.toLowerCase()[0]);

@@ -13,9 +13,9 @@
   const element = yard.element;
   const say = (text, is_error) => yard.say(answer, text, is_error);
   const call = (path, body) => yard.call(new URL(path, server), field("token").value, body).then(reply => reply.json());
-  const change = path => {
+  const change = (path, title, log = "audit log") => {
     // Asked where the change is made: the field is far above most lists.
-    const reason = field("reason").value.trim() || (prompt("Why? The reason goes to the audit log.") ?? "").trim();
+    const reason = field("reason").value.trim() || (prompt(title + ": why? The reason goes to the " + log + ".") ?? "").trim();
     if (!reason) return Promise.reject(new Error("Nothing has changed: a change needs a reason."));
     // The next change has a reason of its own.
     return call(path, {format: "wheelyard.change/1", reason}).then(() => { field("reason").value = ""; });
@@ -27,7 +27,7 @@
     made.addEventListener("click", () => {
       made.disabled = true;
       made.closest(".scroll").previousElementSibling.before(answer);  // the answer is where the reader looks
-      act().then(() => { say(title + ": done."); return show(); })
+      act(title).then(() => { say(title + ": done."); return show(); })
         .catch(error => say(error.message, true)).finally(() => { made.disabled = false; });
     });
     return made;
@@ -102,8 +102,8 @@
       for (const file of part.files) {
         const at = folder + "/" + encodeURIComponent(file.filename) + "/";
         rows.push(row([file.filename, index, size(file.size_bytes), await who(file.uploaded_by) + ", " + day(file.uploaded), file.state_reason,
-          [button("Release", "Release " + file.filename, () => change(at + "release")), " ",
-           button("Delete", "Delete " + file.filename, () => change(at + "delete"), "danger")]]));
+          [button("Release", "Release " + file.filename, title => change(at + "release", title)), " ",
+           button("Delete", "Delete " + file.filename, title => change(at + "delete", title), "danger")]]));
       }
       after = part.next;
     }
@@ -202,7 +202,7 @@
     if (hidden) note_above("tokens", hidden + (hidden === 1 ? " more token is" : " more tokens are") + " outside the scope of yours, and not shown.");
     return tokens.map(token => row([token.name, token.id, token.indexes.join(" "),
     token.projects.join(" "), token.actions.join(" "), token.state + (token.expires && token.state === "active" ? " until " + day(token.expires) : ""),
-    token.state === "revoked" ? "" : button("Revoke", "Revoke the token " + token.name, () => change("api/v1/tokens/" + token.id + "/revoke"), "danger")]));
+    token.state === "revoked" ? "" : button("Revoke", "Revoke the token " + token.name, title => change("api/v1/tokens/" + token.id + "/revoke", title, "server's log"), "danger")]));
   };
   // A registry of one server has none.
   const nodes = async () => {
@@ -220,7 +220,7 @@
       page.href = new URL(encodeURIComponent(task.index) + "/builds/request.html?" + new URLSearchParams({id: task.id}), server);
       return row([page, task.index, task.python + (task.accelerator ? ", " + task.accelerator : ""), task.source ? "uploaded source" : "recipe", await who(task.asked_by) + ", " + day(task.asked),
         [button("Approve", "Approve " + name, () => call(at + "approve", {format: "wheelyard.change/1"})), " ",
-         button("Refuse", "Refuse " + name, () => change(at + "reject"), "danger")]]);
+         button("Refuse", "Refuse " + name, title => change(at + "reject", title), "danger")]]);
     }));
   };
   // The late ones first.

@@ -46,7 +46,7 @@
       if (!there?.job) return {text: "# no batch system is known for " + offer.node};
       const setups = JSON.parse(there.setups), found = there.offer.split(" ").slice(1).map(pair_of)
         .filter(([name, wheel]) => wheel && Object.hasOwn(setups, name) && (!python || python === name)).pop();
-      if (!found) return {text: "# no wheel of " + project + " for a Python of " + there.node};
+      if (!found) return {text: "# no wheel of " + project + " for " + (python ? "Python " + python + " of " : "a Python of ") + there.node};
       const {program, lines} = setups[found[0]];
       return {node: there.node, job: there.job, submit: there.submit, setup: lines, program, wanted: found[1]};
     };

@@ -118,6 +118,26 @@ TEST_CASE("claim_tasks decides whether a site claims nothing or any package") {
     CHECK_FALSE(farm.tasks.offered.packages.has_value());
 }
 
+TEST_CASE("a task of a package that nobody asked for is judged in the tick that claims it") {
+    TaskFarm farm;
+    farm.site.max_jobs = 1;
+    farm.site.registry->claim_tasks = "any";
+    Agent agent(farm.parts_with_tasks());
+    const auto tick = [&agent, &farm] {
+        auto report = agent.tick();
+        REQUIRE_MESSAGE(report.has_value(), report.error().text());
+        farm.clock.sleep_ms(1);
+        return std::move(*report);
+    };
+    for (int count = 0; count < 20 && farm.tasks.ends == 0; ++count)
+        tick();
+    farm.tasks.request.package = "other";
+    farm.tasks.ask_again();
+    const TickReport report = tick();
+    REQUIRE(farm.tasks.is_claimed());
+    CHECK(report.plan.count(CellState::unknown) == 0);
+}
+
 TEST_CASE("no more tasks are claimed than there are free slots") {
     TaskFarm farm;
     farm.site.max_jobs = 0;
