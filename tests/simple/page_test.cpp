@@ -200,10 +200,10 @@ TEST_CASE("root pages list names as written") {
           "simple.json");
 }
 
-}  // namespace wheelyard::simple
-
 TEST_CASE("HTML has times as PyTorch's index has them") {
     CHECK(html_page("<a href=\"a.whl\" data-upload-time=\"2026-04-23T10:20:30Z\">").files[0].upload_time ==
           "2026-04-23T10:20:30Z");
     CHECK(html_page("<a href=\"a.whl\">").files[0].upload_time.empty());
 }
+
+}  // namespace wheelyard::simple
