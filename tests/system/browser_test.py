@@ -180,7 +180,7 @@ class BrowserTest(unittest.TestCase):
         self.assertEqual(browser.run("return [...document.querySelectorAll('.mine')].filter(it => it.textContent.startsWith('not known') && it.matches('.have')).length"), 0)
         self.choose(python="3.13")
         wait_until(lambda: "not for my machine" in browser.find("main").text)
-        # Whoever gets the address of a page sees the same.
+        # Anyone who opens the address of a page sees the same.
         browser.open(PAGES["site"])
         wait_until(lambda: browser.path() == f"{PAGES['site']}?{urlencode({'node': GH, 'my_python': '3.13'})}")
         self.assertEqual([text for text in browser.complaints() if "404" not in text], [])  # an index without sites
@@ -546,7 +546,7 @@ class BrowserTest(unittest.TestCase):
         browser.open(PAGES["project"])
         browser.run("[...document.links].find(link => link.textContent === 'failed').click()")  # in one step: the script replaces it
         wait_until(lambda: browser.texts(".chosen h3") == ["torch 2.5.1 failed"])
-        wait_until(lambda: any("What to do: Free space below /nobackup" in text for text in browser.texts(".chosen")))  # drawn anew
+        wait_until(lambda: any("What to do: Free space below /nobackup" in text for text in browser.texts(".chosen")))  # the script renders it again
 
     def test_a_missing_project_has_names_like_it_and_what_the_sites_know_of_it(self):
         browser = self.browser

@@ -42,7 +42,7 @@ ROWS = (
     (README, "avail_wheels torch *", "starts_test.py asks its farm, which has no torch"),
     (INSTALL, "useradd *", "upgrade_test.py"),
     (INSTALL, "cp */wheelyard-registry.service *", "upgrade_test.py"),
-    (INSTALL, "scripts/package portable && scripts/other-nodes", "whoever runs this test: it needs what they make"),
+    (INSTALL, "scripts/package portable && scripts/other-nodes", "by hand, before this test: it needs what they make"),
     (INSTALL, "* tests/system/portable_agent_test.py", "a test of its own"),
     (INSTALL, "scripts/package *", CLONE),
     (INSTALL, "podman build *Containerfile.packages *", CONTAINER),

@@ -180,7 +180,7 @@ const yard = (() => {
                                        gpus: node.gpu_code ?? node.architectures ?? [], pythons: site.pythons ?? []}))));
   const announce = () => {
     for (const name of ["node", "python"]) remember("wheelyard-" + name, machine[name]);
-    // Whoever gets the address sees the same.
+    // Anyone who opens the address sees the same.
     address({node: machine.node, my_python: machine.python});
     remember("wheelyard-machine", JSON.stringify(machine.details));
     chooser.querySelector("strong").textContent = [machine.node, machine.python && "Python " + machine.python].filter(Boolean).join(", ") || "any";
