@@ -126,8 +126,7 @@ base::Result<std::string> Agent::try_cell_again(JournalContent& journal, const s
     if (last->asked.for_task && last->state != State::done) {
         return again + "builds " + cell +
                " again if a [[want]] or an open request has it. The request that it was for has ended: ask "
-               "again with "
-               "avail_wheels --request '" +
+               "again with avail_wheels --request '" +
                last->asked.package + "==" + last->asked.version + "'";
     }
     if (last->state != State::done) return again + "builds " + cell + " again";

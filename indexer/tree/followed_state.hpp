@@ -40,8 +40,8 @@ struct FollowedState {
     std::map<std::string, std::set<TreeFile>> gone = {};  // project → files that its new page no longer lists
     FollowedWheelList wheel_list = {};
     SignedPart signed_part = {};
-    catalog::Serial flat_serial =
-        0;  // of the page of --find-links; an older program drops it, and not the page
+    // Of the page of --find-links. An older program drops this, but not the page.
+    catalog::Serial flat_serial = 0;
     bool operator==(const FollowedState&) const = default;
 };
 

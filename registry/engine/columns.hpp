@@ -84,9 +84,6 @@ void for_each_column(const Columns& columns, Use use) {
     std::apply([&](const auto&... column) { (use(column), ...); }, columns);
 }
 
-template <typename Columns>
-inline constexpr int column_count = static_cast<int>(std::tuple_size_v<Columns>);
-
 // "task.index_name, …, coalesce(task.provenance_sha256, '')", in the order in which read_row() takes them.
 // `of`: "task.", where a statement has several tables.
 template <typename Columns>

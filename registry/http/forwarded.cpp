@@ -77,19 +77,20 @@ std::string_view parameter_of(std::string_view element, std::string_view name) {
     return {};
 }
 
+bool is_proxy(std::string_view peer, const std::vector<std::string>& trusted) {
+    return std::find(trusted.begin(), trusted.end(), peer) != trusted.end();
+}
+
 std::string client_of(const RequestHead& head, std::string_view peer,
                       const std::vector<std::string>& trusted) {
-    const auto is_trusted = [&](std::string_view address) {
-        return std::find(trusted.begin(), trusted.end(), address) != trusted.end();
-    };
-    const std::string nearest = network_of(std::string(peer));
-    if (!is_trusted(peer)) return nearest;
+    std::string nearest = network_of(std::string(peer));
+    if (!is_proxy(peer, trusted)) return nearest;
     const auto said_in = [&](std::string_view hops, bool is_plain) -> std::string {
         while (!hops.empty()) {
             const std::string_view hop = take_last_of_list(hops);
             const std::string address = address_of(is_plain ? hop : parameter_of(hop, "for"));
             if (address.empty()) break;
-            if (!is_trusted(address)) return network_of(address);
+            if (!is_proxy(address, trusted)) return network_of(address);
         }
         return nearest;
     };

@@ -15,6 +15,8 @@ namespace wheelyard::http {
 // is none that is used here.
 [[nodiscard]] std::string_view parameter_of(std::string_view element, std::string_view name);
 
+// Whether `peer`, an address or "unix", is one of `trusted_proxies`.
+[[nodiscard]] bool is_proxy(std::string_view peer, const std::vector<std::string>& trusted);
 // Whom a limit for each client counts: the address of the nearest host that is none of the `trusted` proxies, which say it in
 // X-Forwarded-For or in Forwarded (RFC 7239). A proxy sets one of them, and the other may be the client's own: where they differ, it
 // is the proxy. Of IPv6 the network of 64 bits, which one host has all addresses of.

@@ -5,6 +5,7 @@
 
 #include "lib/page/assets.hpp"
 #include "lib/page/farm.hpp"
+#include "registry/http/forwarded.hpp"
 #include "registry/http/front_pages.hpp"
 #include "registry/http/public_url.hpp"
 #include "registry/http/relative_url.hpp"
@@ -259,9 +260,7 @@ PypiIndex Connection::pypi_place(const RequestHead& head, const Route& route) co
 }
 
 bool Connection::is_from_proxy() const {
-    const std::vector<std::string>& trusted = shared_.settings.trusted_proxies;
-    return !trusted.empty() &&
-           std::find(trusted.begin(), trusted.end(), socket_.peer_address()) != trusted.end();
+    return is_proxy(socket_.peer_address(), shared_.settings.trusted_proxies);
 }
 
 std::string Connection::base_url(const RequestHead& head) const {

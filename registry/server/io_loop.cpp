@@ -97,8 +97,7 @@ bool ServerShared::wait_for_no_connections(std::int64_t timeout_ms) {
 
 ConnectionCount::ConnectionCount(ServerShared& shared, const std::string& peer)
     : shared_(&shared), over_capacity_(shared.connections() >= shared.settings.max_connections) {
-    const std::vector<std::string>& proxies = shared.settings.trusted_proxies;
-    if (std::find(proxies.begin(), proxies.end(), peer) == proxies.end())
+    if (!is_proxy(peer, shared.settings.trusted_proxies))
         of_network_ = std::make_unique<OwnerSlots::Held>(shared.connections_by_network,
                                                          network_of_client(client_of({}, peer, {})),
                                                          (shared.settings.max_connections + 1) / 2);

@@ -51,9 +51,7 @@ base::Result<std::optional<FileRow>> SqlCatalog<Database>::file(std::string_view
                                                                 std::string_view filename) const {
     WHEELYARD_ASSIGN(auto query, database_.prepare(sql::select_files("WHERE index_name = ? AND filename = ?"),
                                                    index, filename));
-    WHEELYARD_ASSIGN(const bool row, query.step());
-    if (!row) return std::nullopt;
-    return sql::file_of(query);
+    return engine::first_of(query, [](const auto& row) { return sql::file_of(row); });
 }
 
 template <typename Database>
