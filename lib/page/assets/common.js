@@ -90,9 +90,15 @@ const yard = (() => {
     }));
     return loading.get(url);
   };
-  // What the reader chose, for the next page. A browser may forbid storage.
-  const recall = key => { try { return localStorage.getItem(key); } catch { return null; } };
-  const remember = (key, value) => { try { localStorage.setItem(key, value); } catch { /* only this page knows it */ } };
+  // What the reader chose, for the next page, or what an address named, for those of this tab: a colleague's link replaces no choice.
+  // A browser may forbid storage.
+  const recall = key => { try { return sessionStorage.getItem(key) ?? localStorage.getItem(key); } catch { return null; } };
+  const remember = (key, value, of_tab) => {
+    try {
+      (of_tab ? sessionStorage : localStorage).setItem(key, value);
+      if (!of_tab) sessionStorage.removeItem(key);
+    } catch { /* only this page knows it */ }
+  };
   // What the reader chose, in the address of this page; an empty value leaves it. A browser may forbid that too, as of a file.
   // Back leads to the address before a step.
   const address = (values, is_step) => {
@@ -178,11 +184,11 @@ const yard = (() => {
     .then(reply => reply.ok ? reply.json() : {sites: []}).catch(() => ({sites: []})))).then(all => all.flatMap(data => data.sites.map(site => ({...site, index: data.index}))).flatMap(site =>
       (site.nodes ?? []).map(node => ({name: name_of(site, node), site: site.site, index: site.index, accelerator: node.accelerator ?? "", machine: node.machine || site.machine || "",
                                        gpus: node.gpu_code ?? node.architectures ?? [], pythons: site.pythons ?? []}))));
-  const announce = () => {
-    for (const name of ["node", "python"]) remember("wheelyard-" + name, machine[name]);
+  const announce = of_tab => {
+    for (const name of ["node", "python"]) remember("wheelyard-" + name, machine[name], of_tab);
     // Anyone who opens the address sees the same.
     address({node: machine.node, my_python: machine.python});
-    remember("wheelyard-machine", JSON.stringify(machine.details));
+    remember("wheelyard-machine", JSON.stringify(machine.details), of_tab);
     chooser.querySelector("strong").textContent = [machine.node, machine.python && "Python " + machine.python].filter(Boolean).join(", ") || "any";
     const there = document.getElementById("machine-site"), {details} = machine;
     there.hidden = !details?.index;
@@ -216,7 +222,7 @@ const yard = (() => {
     chooser.addEventListener("toggle", () => { if (chooser.open) load_nodes().then(fill); });
     for (const select of selects) select.addEventListener("change", () => {
       machine[select.dataset.choice] = select.value;
-      find_details().then(announce);
+      find_details().then(() => announce(false));
     });
     addEventListener("keydown", event => { if (event.key === "Escape" && chooser.open) { chooser.open = false; chooser.firstElementChild.focus(); } });
     addEventListener("click", event => { if (!chooser.contains(event.target)) chooser.open = false; });
@@ -224,7 +230,7 @@ const yard = (() => {
     if (kept?.name === machine.node && kept.index) machine.details = kept;
     // After the scripts of the page, which listen.
     addEventListener("DOMContentLoaded", () => (machine.node && !machine.details ? find_details() : Promise.resolve()).then(() => {
-      if (machine.node || machine.python || document.getElementById("no-node")) announce();
+      if (machine.node || machine.python || document.getElementById("no-node")) announce(asked.has("node") || asked.has("my_python"));
     }));
   }
   // Whether a list of Pythons has a wheel for this one: "3.12", "3.9 and newer", "any 3".
