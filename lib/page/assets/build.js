@@ -172,6 +172,14 @@
     line.append(button, " ", said);
     return line;
   };
+  // To who may not, or has not said who asks.
+  const no_retry_of = () => {
+    const line = element("p", "Retry is here for tokens that approve requests. ", "quiet"), link = element("a", "Log in");
+    link.hidden = true;
+    yard.offer_login(link, () => location.pathname + location.search + location.hash);
+    line.append(link);
+    return line;
+  };
   // The cause is a line of the log, or ends with one in brackets, which may come later: of equal ones the last.
   const cause_link = element("a");
   const link_cause = (cause = "") => {
@@ -211,7 +219,7 @@
         if (command) remedy.append(yard.copy_button(command[0].replace(" --site SITE", "")));  // the last site file of the shell
         parts.push(remedy);
       }
-      if (build.may_retry) parts.push(retry_of(build));
+      if (build.may_retry !== undefined) parts.push(build.may_retry ? retry_of(build) : no_retry_of());
       // Of a Git repository also a tag and a commit: "https://code.example.org/six@v1.0 (3f2a9c8)".
       const [, address] = /^(https:\/\/\S+?)(@\S+ \(.*\))?$/.exec(build.source ?? "") ?? [], source = element(address ? "a" : "span", build.source);
       if (address) Object.assign(source, {href: address, rel: "nofollow noopener"});

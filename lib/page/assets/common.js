@@ -185,10 +185,12 @@ const yard = (() => {
       (site.nodes ?? []).map(node => ({name: name_of(site, node), site: site.site, index: site.index, accelerator: node.accelerator ?? "", machine: node.machine || site.machine || "",
                                        gpus: node.gpu_code ?? node.architectures ?? [], pythons: site.pythons ?? []}))));
   const announce = of_tab => {
-    for (const name of ["node", "python"]) remember("wheelyard-" + name, machine[name], of_tab);
+    if (!document.getElementById("no-node")) {
+      for (const name of ["node", "python"]) remember("wheelyard-" + name, machine[name], of_tab);
+      remember("wheelyard-machine", JSON.stringify(machine.details), of_tab);
+    }
     // Anyone who opens the address sees the same.
     address({node: machine.node, my_python: machine.python});
-    remember("wheelyard-machine", JSON.stringify(machine.details), of_tab);
     chooser.querySelector("strong").textContent = [machine.node, machine.python && "Python " + machine.python].filter(Boolean).join(", ") || "any";
     const there = document.getElementById("machine-site"), {details} = machine;
     there.hidden = !details?.index;

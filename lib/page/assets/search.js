@@ -134,9 +134,10 @@
     const version = version_for(row[1], row[4], row[5], row[10]);
     return [version ? yard.suits(row[4], row[5], row[6]) : false, version !== row[1] && version];
   };
-  // A project that several indexes have is one card, of the first that has it for the machine.
+  // A project that several indexes have is one card: of the first that has it for the machine, before others the machine's own.
   const card_of = rows => {
-    const row = rows.find(one => judged(one)[0]) ?? rows[0];
+    const own = one => one[index_at][0] === yard.machine.details?.index;
+    const row = [...rows.filter(own), ...rows].find(one => judged(one)[0]) ?? rows[0];
     const item = element("li", "", "card"), title = element("h3"), tags = element("ul", "", "tags");
     title.append(link_to(row[0], address(row)), " ", element("small", row[1], "quiet"));
     item.append(title, element("p", row[2], "quiet"));
