@@ -959,6 +959,8 @@ class BrowserTest(unittest.TestCase):
             browser.find("#make button").click()
             wait_until(lambda: browser.find("#make-answer").text)
             return browser.find("#make-answer").text
+        said = "const it = document.createElement('p'); yard.say(it, 'the action `gc` for <all>'); return it.innerHTML"
+        self.assertEqual(browser.run(said), "the action <code>gc</code> for &lt;all&gt;")
         self.assertIn("more than yours", make(name="too-much", indexes="archer2", actions="upload yank"))
         self.assertIn("more than yours", make(projects="scipy", actions="upload"))
         self.assertFalse(browser.find("#made").is_displayed())

@@ -31,9 +31,9 @@ const yard = (() => {
     for (const row of table.tBodies[0].rows) [...row.cells].forEach((cell, at) => { if (at > 0) cell.dataset.label = heads[at] + ": "; });
     table.classList.add("cards");
   };
-  // A sentence in the page's status line.
+  // A sentence in the page's status line; what stands in backticks is code.
   const say = (line, text, is_error) => {
-    line.textContent = text;
+    line.replaceChildren(...text.split("`").map((part, at) => at % 2 ? element("code", part) : part));
     line.className = is_error ? "note" : "quiet";
   };
   // A request with a token, POST where there is a body. Fails with the server's own words.
