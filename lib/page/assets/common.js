@@ -92,7 +92,8 @@ const yard = (() => {
   };
   // What the reader chose, for the next page, or what an address named, for those of this tab: a colleague's link replaces no choice.
   // A browser may forbid storage.
-  const recall = key => { try { return sessionStorage.getItem(key) ?? localStorage.getItem(key); } catch { return null; } };
+  const of_this_tab = key => { try { return sessionStorage.getItem(key); } catch { return null; } };
+  const recall = key => { try { return of_this_tab(key) ?? localStorage.getItem(key); } catch { return null; } };
   const remember = (key, value, of_tab) => {
     try {
       (of_tab ? sessionStorage : localStorage).setItem(key, value);
@@ -232,7 +233,7 @@ const yard = (() => {
     if (kept?.name === machine.node && kept.index) machine.details = kept;
     // After the scripts of the page, which listen.
     addEventListener("DOMContentLoaded", () => (machine.node && !machine.details ? find_details() : Promise.resolve()).then(() => {
-      if (machine.node || machine.python || document.getElementById("no-node")) announce(asked.has("node") || asked.has("my_python"));
+      if (machine.node || machine.python || document.getElementById("no-node")) announce(asked.has("node") || asked.has("my_python") || of_this_tab("wheelyard-node") !== null);
     }));
   }
   // Whether a list of Pythons has a wheel for this one: "3.12", "3.9 and newer", "any 3".
