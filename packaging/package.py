@@ -50,11 +50,22 @@ def make_deb(options):
     return debian.write(folder, options.out)
 
 
-def note_commit(made, out):
+def commit_of(options):
+    """Of the programs in a package, which the caller may name, and of its other files; None: the programs do not say."""
+    tree = fetch.commit()
+    if not options.programs:
+        return tree
+    compiled = programs.commit_of(options.programs)
+    if compiled and not tree.startswith(compiled):
+        return f"{compiled}, with files of {tree}"
+    return compiled and tree
+
+
+def note_commit(made, commit, out):
     """Beside the packages: of which commit each is, and its digest. scripts/release takes no other file."""
     log = out / fetch.MADE
     noted = json.loads(log.read_text()) if log.exists() else {}
-    noted |= {path.name: {"commit": fetch.commit(), "sha256": fetch.sha256(path)} for path in made}
+    noted |= {path.name: ({"commit": commit} if commit else {}) | {"sha256": fetch.sha256(path)} for path in made}
     log.write_text(json.dumps(noted, indent=2, sort_keys=True) + "\n")
 
 
@@ -90,7 +101,7 @@ def main():
         if options.kind == "sources":
             sys.exit(print_sources())
         made = [Path(path) for kind, make in KINDS.items() if options.kind in (kind, "all") for path in make(options)]
-        note_commit(made, options.out)
+        note_commit(made, commit_of(options), options.out)
     except fetch.PackageError as error:
         sys.exit(f"package: {error}")
     for path in made:

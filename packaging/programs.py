@@ -1,5 +1,8 @@
 """Compiles Wheelyard's programs for one machine with the static libraries."""
 
+import re
+import subprocess
+
 import libraries
 from fetch import ROOT, STATE, environment, run, wrappers
 
@@ -15,6 +18,19 @@ def remove_outdated(folder, stamps):
     for program in (folder / name for name in PROGRAMS):
         if program.exists() and program.stat().st_mtime_ns < newest:
             program.unlink()
+
+
+def commit_of(folder):
+    """Of which these programs are, as they say it, in 12 digits; None: some do not say, differ, or are for another machine."""
+    said = set()
+    for program in (folder / name for name in PROGRAMS if (folder / name).exists()):
+        try:
+            text = subprocess.run([program.absolute(), "--version"], capture_output=True, text=True).stdout
+        except OSError:
+            return None
+        found = re.search(r"^commit ([0-9a-f]{12})$", text, re.M)
+        said.add(found and found[1])
+    return said.pop() if len(said) == 1 else None
 
 
 def build(machine, jobs):

@@ -3,6 +3,8 @@
 The whole compile takes half an hour and is done by hand: here the wheels hold the static programs of this build.
 """
 
+import argparse
+import json
 import os
 import platform
 import shutil
@@ -20,6 +22,7 @@ from support.site import VENV_PYTHON
 
 MACHINE = platform.machine()
 sys.path.insert(0, str(ROOT / "packaging"))
+import package  # noqa: E402
 from fetch import LIBRARIES, pin  # noqa: E402
 from programs import PROGRAMS, remove_outdated  # noqa: E402
 
@@ -75,6 +78,20 @@ class PackageTest(FarmCase):
         made = self.run_package(self.folder / "out-dynamic", programs)
         self.assertEqual((made.returncode, list((self.folder / "out-dynamic").glob("wheelyard-*"))), (1, []), made.stderr)
         self.assertIn(f"{programs / 'wheelyard-builder'} needs this system's C library", made.stderr)
+
+    def test_a_package_of_named_programs_is_of_their_commit(self):
+        tree, folder, out = "0123456789ab" + "0" * 28, self.folder / "said", self.folder / "noted"
+        for path in (folder, out):
+            path.mkdir()
+        (out / "a.deb").write_text("x")
+        for said, commit in ((["0123456789ab"] * 2, tree), (["f" * 12] * 2, f"{'f' * 12}, with files of {tree}"),
+                             (["0123456789ab", "f" * 12], None), (["0123456789ab", "unknown"], None)):
+            with self.subTest(said=said), unittest.mock.patch("fetch.commit", lambda: tree):
+                for name, word in zip(PROGRAMS, said, strict=False):
+                    (folder / name).write_text(f"#!/bin/sh\necho '{name} 0.1.0'\necho commit {word}\n")
+                    (folder / name).chmod(0o755)
+                package.note_commit([out / "a.deb"], package.commit_of(argparse.Namespace(programs=folder)), out)
+                self.assertEqual(json.loads((out / "made.json").read_text())["a.deb"].get("commit"), commit)
 
     def test_a_program_that_is_older_than_a_library_is_linked_again(self):
         stamps = [self.folder / f"{name}.stamp" for name in ("zlib", "xz-utils")]

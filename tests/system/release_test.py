@@ -100,6 +100,10 @@ class ReleaseTest(unittest.TestCase):
         self.assertIn(f"has no avail-wheels_{VERSION}_*.deb", again)
         self.assertIn(f"wheelyard-{VERSION}.eb has changed since", again)
         self.assertNotIn("wheelyard-registry", again)
+        noted = json.loads((self.packages / "made.json").read_text())
+        del noted[f"wheelyard-registry_{VERSION}_amd64.deb"]["commit"]  # of programs that do not say theirs
+        (self.packages / "made.json").write_text(json.dumps(noted))
+        self.assertIn(f"wheelyard-registry_{VERSION}_amd64.deb is of an unknown commit", self.release(VERSION, "--check").stderr)
         nowhere = subprocess.run([self.clone / "scripts/release", VERSION, "--packages", self.folder / "nowhere"], capture_output=True, text=True)
         self.assertIn("nowhere is no folder", nowhere.stderr)
         self.assertNotIn("Traceback", nowhere.stderr)
