@@ -64,13 +64,11 @@ base::Status prepare(const Options& options, SimulationPlan& plan, std::vector<P
                           "governor_simulate PROFILE.csv --cores N --memory M");
     }
     const auto cores = parse_count(options.get("--cores"), 100'000);
-    const auto memory = parse_bytes(options.get("--memory"));
+    WHEELYARD_ASSIGN(const std::uint64_t memory, parse_limit("--memory", options.get("--memory")));
     if (!cores)
         return base::fail("governor.cores", "--cores is not a number of cores", options.get("--cores"), "");
-    if (!memory)
-        return base::fail("governor.memory", "--memory is not a size", options.get("--memory"), "e.g. 64G");
     plan.cores = *cores;
-    plan.limit_bytes = static_cast<double>(*memory);
+    plan.limit_bytes = static_cast<double>(memory);
     plan.history = !options.has("--no-history");
     plan.seed = base::parse_decimal(options.get("--seed", "1")).value_or(1);
     plan.window = static_cast<std::size_t>(base::parse_decimal(options.get("--window", "0")).value_or(0));

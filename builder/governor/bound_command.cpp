@@ -24,11 +24,7 @@ const std::vector<OptionRow> bound_options = {
 
 base::Status read_size(const Options& options, const char* name, std::uint64_t& bytes) {
     if (!options.has(name)) return {};
-    const auto size = parse_bytes(options.get(name));
-    if (!size)
-        return base::fail("governor.size", std::string(name) + " is not a size", options.get(name),
-                          "e.g. 12G");
-    bytes = *size;
+    WHEELYARD_ASSIGN(bytes, parse_limit(name, options.get(name)));
     return {};
 }
 

@@ -188,11 +188,7 @@ CompileGroups make_groups(const Options& options, const LimitReader& limits) {
 base::Result<BrokerPlan> plan_of(const Options& options) {
     BrokerPlan plan;
     if (options.has("--memory")) {
-        const auto bytes = parse_bytes(options.get("--memory"));
-        if (!bytes)
-            return base::fail("governor.memory", "--memory is not a size", options.get("--memory"),
-                              "e.g. 12G");
-        plan.setting_bytes = *bytes;
+        WHEELYARD_ASSIGN(plan.setting_bytes, parse_limit("--memory", options.get("--memory")));
     }
     if (options.has("--cores")) {
         const auto number = base::parse_decimal(options.get("--cores"));

@@ -15,6 +15,9 @@ using base::mib;
 // Limits and the use of other processes change during a build.
 inline constexpr std::int64_t reread_limits_ms = 1'000;
 
+// A limit below this is a size without its unit.
+inline constexpr std::uint64_t min_limit_bytes = mib;
+
 // Memory kept free of compiles, for growth between two samples, page tables and the build tool itself.
 inline constexpr std::uint64_t reserve_divisor = 50;  // 1/50 of the limit, within the next two
 inline constexpr std::uint64_t min_reserve_bytes = 12 * mib;

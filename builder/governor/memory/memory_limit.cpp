@@ -71,6 +71,13 @@ std::optional<std::uint64_t> parse_bytes(std::string_view text) {
     return std::nullopt;
 }
 
+base::Result<std::uint64_t> parse_limit(const std::string& option, const std::string& text) {
+    const auto bytes = parse_bytes(text);
+    if (bytes && *bytes >= min_limit_bytes) return *bytes;
+    return base::fail("governor.size", option + (bytes ? " is less than 1 MiB" : " is not a size"), text,
+                      "write the unit, e.g. 12G: a number alone is in bytes");
+}
+
 LimitReader::LimitReader(std::string root, std::uint64_t setting_bytes, std::vector<JobLimit> job_limits)
     : root_(std::move(root)),
       setting_bytes_(setting_bytes),

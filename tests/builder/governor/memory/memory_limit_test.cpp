@@ -170,6 +170,20 @@ TEST_CASE("sizes parse with and without units") {
     }
 }
 
+TEST_CASE("a limit below 1 MiB is refused, with how it is meant") {
+    CHECK(parse_limit("--memory", "1M") == mib);
+    CHECK(parse_limit("--memory", "12G") == 12 * gib);
+    for (const char* text : {"12", "1048575", "500K"}) {
+        CAPTURE(text);
+        const auto limit = parse_limit("--memory", text);
+        REQUIRE_FALSE(limit);
+        CHECK(limit.error().text().find("--memory is less than 1 MiB") != std::string::npos);
+        CHECK(limit.error().text().find("e.g. 12G") != std::string::npos);
+    }
+    REQUIRE_FALSE(parse_limit("--disk", "G"));
+    CHECK(parse_limit("--disk", "G").error().text().find("--disk is not a size") != std::string::npos);
+}
+
 TEST_CASE("the reserve is a fixed part of the limit, within bounds, and at most half of it") {
     CHECK(reserve_of(100 * gibibyte) == doctest::Approx(2 * gibibyte));
     CHECK(reserve_of(1000 * gibibyte) == 2 * gibibyte);
