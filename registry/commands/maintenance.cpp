@@ -219,7 +219,9 @@ base::Status run_restore(const MaintenanceArguments& arguments, const base::Cloc
                          arguments.folder, arguments.store, show_progress(arguments, "restore", clock), [&] {
                              return restore_suppliers(arguments.folder, arguments.store.folder / "upstream");
                          }));
-    return print_backup(arguments, report, "restored", {});
+    WHEELYARD_TRY(print_backup(arguments, report, "restored", {}));
+    if (!arguments.json) std::fputs(note_of_root(arguments.store.folder).c_str(), stdout);
+    return {};
 }
 
 }  // namespace

@@ -67,6 +67,8 @@ base::Status check_configuration(const RegistryConfig& file) {
     if (has_store) WHEELYARD_TRY(store.reader());
     std::vector<std::filesystem::path> written = store.files();
     written.push_back(file.store);
+    for (const char* folder : {"blobs", "private", "public", "upstream"})
+        written.push_back(file.store / folder);
     for (const std::filesystem::path& each : written) {
         if (::access(each.c_str(), R_OK | W_OK) != 0 && errno != ENOENT)
             return base::fail_errno("write", each.string(), errno);
@@ -74,6 +76,7 @@ base::Status check_configuration(const RegistryConfig& file) {
     std::printf("the configuration is good: %zu %s, store %s%s\n", file.indexes.size(),
                 file.indexes.size() == 1 ? "index" : "indexes", file.store.c_str(),
                 has_store ? "" : " (`serve` creates it)");
+    std::fputs(note_of_root(file.store).c_str(), stdout);
     return {};
 }
 

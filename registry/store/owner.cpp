@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "lib/base/process/process.hpp"
+#include "lib/base/text/encoding.hpp"
 #include "registry/config/config_place.hpp"
 #include "registry/database/store.hpp"
 #include "registry/store/index_list.hpp"
@@ -66,6 +67,12 @@ base::Status become_owner_of(const std::filesystem::path& store) {
         return {};
     return base::fail("store.user", "This process cannot become the user who owns the store", store.string(),
                       "run it as that user");
+}
+
+std::string note_of_root(const std::filesystem::path& store) {
+    if (::geteuid() != 0 || other_owner_of(store)) return "";
+    return "the store is root's: a server of another user needs `chown -R USER: " +
+           base::quote_shell(store.string()) + "`\n";
 }
 
 base::Result<RegistryConfig> read_config_as_owner(const std::filesystem::path& file) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 #include "registry/config/config.hpp"
 
@@ -21,6 +22,10 @@ void create_as_owner_of_usual_store();
 // As that user from here on, for good and without root's powers: what root alone may read is refused, as to the server. For a
 // command that only asks. Error "store.user": the kernel refuses it.
 [[nodiscard]] base::Status become_owner_of(const std::filesystem::path& store);
+
+// Where root runs this process and the store is root's or would be: a line that says what a server of another user needs.
+// Otherwise empty.
+[[nodiscard]] std::string note_of_root(const std::filesystem::path& store);
 
 // The configuration in force (registry/store/index_list.hpp) of a command that writes to the store, after
 // create_as_owner_of().

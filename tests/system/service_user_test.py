@@ -50,6 +50,34 @@ class ServiceUserTest(OwnFarmsCase):
         config.write_text(config.read_text().replace("srv/data", "srv/restored"))
         self.assert_ran(self.run_root("serve", "--check", "-c", config))
 
+    def test_files_that_stay_with_root_are_named_as_such(self):
+        config = self.init()
+        self.assert_ran(self.run_root("token", "create", "-c", config, "--name", "a", "--index", "main"))
+        backup, restored = self.folder / "backup", self.folder / "of root"
+        self.assert_ran(self.run_root("backup", "-c", config, backup))
+        done = self.run_root("restore", backup, self.home / "restored")
+        self.assert_ran(done)
+        self.assertNotIn("chown", done.stdout)
+        self.assert_ran(self.run_root("restore", backup, restored), f"chown -R USER: '{restored}'")
+        config.write_text(config.read_text().replace(str(self.home / "data"), str(restored)))
+        self.assert_ran(self.run_root("serve", "--check", "-c", config), "the store is root's")
+        os.chown(restored, SERVICE, SERVICE)
+        done = self.run_root("serve", "--check", "-c", config)
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn(str(restored), done.stderr)
+
+    def test_a_folder_of_root_in_the_store_of_the_service_is_found(self):
+        config = self.init()
+        self.assert_ran(self.run_root("token", "create", "-c", config, "--name", "a", "--index", "main"))
+        done = self.run_root("serve", "--check", "-c", config)
+        self.assert_ran(done)
+        self.assertNotIn("root's", done.stdout)
+        (self.home / "data" / "blobs").mkdir(exist_ok=True)
+        os.chown(self.home / "data" / "blobs", 0, 0)
+        done = self.run_root("serve", "--check", "-c", config)
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn("data/blobs", done.stderr)
+
     def test_the_check_of_root_says_what_the_service_cannot_read_or_write(self):
         config = self.init()
         self.assert_ran(self.run_root("token", "create", "-c", config, "--name", "a", "--index", "main"))
