@@ -171,9 +171,13 @@ int tick_once(const Arguments& arguments, const Say& say) {
 
 }  // namespace
 
+// In a file, such as cron's log, each line has the time: nothing else says which tick printed it.
 int run_tick(const Arguments& arguments) {
-    return tick_once(arguments,
-                     [](std::FILE* out, const std::string& text) { base::print_message(out, text); });
+    const base::SystemClock clock;
+    TickLines lines;
+    return tick_once(arguments, [&](std::FILE* out, const std::string& text) {
+        base::print_message(out, ::isatty(::fileno(out)) != 0 ? text : lines.fresh(text, clock.now()));
+    });
 }
 
 }  // namespace wheelyard::builder

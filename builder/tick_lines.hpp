@@ -1,4 +1,4 @@
-// What a program that ticks for ever prints: each line with the time, and not again what the tick before printed. Pure.
+// What ticks print that nobody watches: each line with the time, and not again what the tick before printed. Pure.
 #pragma once
 
 #include <set>

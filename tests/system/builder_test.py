@@ -134,14 +134,17 @@ class BuilderTest(FarmCase):
         self.assertEqual({name: cell["state"] for name, cell in site.plan().items()}, {"yard-base": "given up", "yard-above": "held"})
 
     def test_the_line_for_cron_works_on_a_site_that_was_never_ticked(self):
-        site = Site(self.fresh_farm(), self.sources, self.token, {})
+        site = Site(self.fresh_farm(), self.sources, "wy_wrong", {})
         line = site.builder("cron-line")
         self.assert_ran(line)
         command = line.stdout.splitlines()[-1].partition("env ")
         done = subprocess.run(["/bin/sh", "-c", (command[1] + command[2]).replace("\\%", "%")], env={"HOME": str(self.folder)},
                               capture_output=True, text=True, timeout=WAIT_LIMIT_S, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""), command)
-        self.assertTrue((site.folder / "state" / "tick.log").exists())
+        log = (site.folder / "state" / "tick.log").read_text().splitlines()
+        self.assertTrue(log)
+        for line in log:
+            self.assertRegex(line, r"^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ \S")
 
     def test_where_there_is_no_cron_a_run_ticks_by_itself(self):
         write_sdist(self.sources.folder, "yard-steady", "1.0")
