@@ -7,6 +7,7 @@
 
 #include "builder/command_output.hpp"
 #include "builder/commands.hpp"
+#include "builder/site/pasted_command.hpp"
 #include "builder/tick_lines.hpp"
 #include "builder/tick_until.hpp"
 #include "builder/workplace/notices.hpp"
@@ -23,6 +24,17 @@ constexpr std::int64_t ms_per_s = 1000;
 
 bool has_all(const Plan& plan) {
     return plan.count(CellState::have) + plan.count(CellState::excluded) == plan.cells.size();
+}
+
+// The command that begins what has failed again, once its cause is gone: a repaired site has nothing else that says so.
+std::string retry_line(const Plan& plan, const Site& site) {
+    std::vector<std::string> failed;
+    for (const Cell& cell : plan.cells)
+        if (cell.has_failed) failed.push_back(cell.name);
+    if (failed.empty() || !plan.start_nothing.empty()) return "";
+    const bool is_one = failed.size() == 1;
+    return "Once the cause is fixed: " +
+           pasted_command(is_one ? "retry" : "retry --all", is_one ? failed.front() : "", site) + "\n";
 }
 
 // Prints text on one of the two streams.
@@ -120,7 +132,8 @@ int run_run(const Arguments& arguments) {
         if (cell.awaits_others) screen.line("Not waiting for " + cell.name + ": " + cell.reason);
     }
     print(arguments.json ? render_plan_json(*plan)
-                         : render_plan(*plan, false, base::terminal_columns(STDOUT_FILENO)));
+                         : render_plan(*plan, false, base::terminal_columns(STDOUT_FILENO)) +
+                               retry_line(*plan, (*place)->site()));
     return has_all(*plan) ? exit_well : exit_failed;
 }
 

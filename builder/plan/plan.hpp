@@ -64,6 +64,8 @@ struct Cell {
     std::optional<wire::UploadedSource> uploaded = {};  // of a registry's task: its source
     // Given up because no rule of the doctor knows the failure and it would come back: `reason` says what to decide.
     bool needs_person = false;
+    // Given up because its attempts failed: `retry` begins another.
+    bool has_failed = false;
     // Held until a person or a registry acts: no tick of this agent can change that.
     bool awaits_others = false;
     std::string remedy = {};  // of the doctor, for the last failure: what waits for this cell shows it

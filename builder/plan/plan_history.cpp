@@ -141,6 +141,7 @@ void judge_failures(Cell& cell, const CellHistory& history, const Site& site, co
     const bool is_known = !failure.try_again || too_often || !is_unexplained(failure, *site.doctor_rules);
     cell.needs_person = !is_known && (alike || took_long(*history.last));
     if (!failure.try_again || too_often || alike || cell.needs_person) cell.state = CellState::given_up;
+    cell.has_failed = cell.state == CellState::given_up;
     if (cell.needs_person) {
         // The commands first: pages cut long reasons.
         cell.reason = std::string("needs_person: failed ") +

@@ -5,11 +5,12 @@ Each answer names the next step and nothing that leads elsewhere.
 
 import os
 import pty
+import re
 import subprocess
 from pathlib import Path
 
 from support.case import FarmCase, main
-from support.farm import COMMAND_TIMEOUT_S, INDEX, Farm
+from support.farm import BIN, COMMAND_TIMEOUT_S, INDEX, Farm
 from support.few_programs import link_programs
 from support.package_index import FAST_C, PackageIndex, write_sdist
 from support.site import Site
@@ -137,6 +138,13 @@ class FirstHourTest(FarmCase):
             [attempt] = site.attempts()
             self.assertEqual((done.returncode, attempt["failure"]["cause"]), (1, "compiler.missing"), done.stdout + done.stderr)
             self.assertIn("build-essential", done.stdout + done.stderr)
+            [command] = re.findall("^Once the cause is fixed: (.*)$", done.stdout, re.MULTILINE)
+            again = subprocess.run(["sh", "-c", command], env=site.environment | {"PATH": f"{BIN}:/usr/bin:/bin"}, capture_output=True,
+                                   text=True, timeout=COMMAND_TIMEOUT_S)
+            self.assert_ran(again)
+            done = site.builder("run")
+            self.assert_ran(done, "1 have")
+            self.assertNotIn("Once the cause", done.stdout)
 
     def test_a_wheel_without_its_extension_is_no_success_until_there_is_a_compiler(self):
         few = self.folder / "few-too"
