@@ -42,7 +42,7 @@ struct PrefetchArguments {
     std::vector<std::string> platforms;
     bool wants = false;  // what the sites of the index want, as they report it
     std::string name = "default";
-    std::string url;  // of the running server; empty: the first address of the configuration
+    std::string url;  // of the running server; empty: the configuration's (server_url)
     bool forget = false;
     bool json = false;
 };
@@ -55,10 +55,20 @@ struct WantedFile {
 
 base::Result<std::string> server_url(const PrefetchArguments& arguments, const RegistryConfig& config) {
     if (!arguments.url.empty()) return arguments.url;
-    const http::ListenPoint& point = config.server.listen.front();
-    if (point.port == 0 || !point.unix_socket.empty())
-        return base::fail("prefetch.url", "The address of the server is not in the configuration", {},
-                          "name it with --url http://127.0.0.1:8080");
+    const auto& points = config.server.listen;
+    const auto found = std::find_if(points.begin(), points.end(), [](const http::ListenPoint& each) {
+        return each.unix_socket.empty() && each.port != 0;
+    });
+    // uv connects to no Unix socket.
+    if (found == points.end()) {
+        if (!config.server.public_url.empty()) return config.server.public_url;
+        return base::fail("prefetch.url",
+                          "The configuration names no address of the server but sockets or port 0",
+                          points.front().unix_socket.string(),
+                          "name the address of the web server in front with --url https://HOST/PREFIX, or "
+                          "let the server also listen on one: also_listen = [\"127.0.0.1:8080\"]");
+    }
+    const http::ListenPoint& point = *found;
     const bool any = point.address == "0.0.0.0" || point.address == "::";
     const std::string address = any ? "127.0.0.1" : point.address;
     const bool ipv6 = address.find(':') != std::string::npos;
@@ -333,8 +343,10 @@ void add_prefetch_options(CLI::App& command, PrefetchArguments& arguments) {
     command.add_option("--name", arguments.name,
                        "Name of the record of what is kept; the next run with it replaces the record "
                        "(default: default)");
-    command.add_option("--url", arguments.url,
-                       "URL of the running server (default: the first address of the configuration)");
+    command.add_option(
+        "--url", arguments.url,
+        "URL of the running server (default: the first address of the configuration that is no "
+        "Unix socket, else its public_url)");
     command.add_flag("--forget", arguments.forget,
                      "Remove the record of this name instead: its files are "
                      "kept no longer than others");

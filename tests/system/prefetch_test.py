@@ -208,6 +208,12 @@ class PrefetchTest(OwnFarmsCase):
         self.assert_failed(self.prefetch(), "prefetch needs -r, --python and --platform")
         self.assert_failed(self.prefetch("-r", self.requirements, "--name", "../up"), "A name of a prefetch is written like an index's")
         self.assertFalse((self.farm.data / "prefetch").exists())
+        socket = self.farm.config.read_text().replace(f'"{self.farm.host}:{self.farm.port}"', '"unix:run/http.sock"')
+        self.farm.config.write_text(socket)
+        self.assert_failed(self.prefetch("-r", self.requirements), "no address of the server but sockets", "--url https://HOST/PREFIX", "also_listen")
+        for key in (f'also_listen = ["{self.farm.host}:{self.farm.port}"]', f'public_url = "{self.farm.url}"'):
+            self.farm.config.write_text(socket.replace("[server]\n", f"[server]\n{key}\n"))
+            self.assert_ran(self.prefetch("-r", self.requirements), "kept as default: 3 files")
 
 
 if __name__ == "__main__":
