@@ -1,6 +1,8 @@
 #include "registry/api/storage.hpp"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "lib/base/clock.hpp"
 #include "lib/io/json.hpp"
@@ -40,6 +42,14 @@ base::Result<std::string> describe_storage(const RegistryConfig& config, const c
     const catalog::Usage all = usage_of(usage, {});
     const IndexConfig* configured = config.find_index(index);
     const Quota quota = configured == nullptr ? Quota{} : configured->quota;
+    std::vector<catalog::Usage> fetched;
+    if (configured != nullptr) {
+        for (const UpstreamConfig& upstream : configured->upstreams) {
+            WHEELYARD_ASSIGN(const auto of_upstream, catalog.usage(upstream.cache_index));
+            fetched.push_back(usage_of(of_upstream, {}));
+        }
+    }
+    const catalog::Usage brought = usage_of(fetched, {});
     io::Json projects = io::Json::array();
     for (const catalog::ProjectUsage& one : top)
         projects.push(io::Json::object({{"project", one.project},
@@ -52,18 +62,20 @@ base::Result<std::string> describe_storage(const RegistryConfig& config, const c
             io::Json::object({{"day", base::render_rfc3339(one.day * base::day_us).substr(0, day_length)},
                               {"files", one.files},
                               {"bytes", one.bytes}}));
-    return io::Json::object({{"format", "wheelyard.storage/1"},
-                             {"index", index},
-                             {"files", all.files},
-                             {"bytes", all.bytes},
-                             {"quota_files", limit_of(quota.files)},
-                             {"quota_bytes", limit_of(quota.bytes)},
-                             {"quarantined",
-                              io::Json::object({{"files", quarantined.files}, {"bytes", quarantined.bytes}})},
-                             {"free_bytes", blobs::free_bytes_of(config.store)},
-                             {"growth", std::move(growth)},
-                             {"projects", std::move(projects)},
-                             {"uploaders", list_uploaders(usage)}})
+    return io::Json::object(
+               {{"format", "wheelyard.storage/1"},
+                {"index", index},
+                {"files", all.files},
+                {"bytes", all.bytes},
+                {"quota_files", limit_of(quota.files)},
+                {"quota_bytes", limit_of(quota.bytes)},
+                {"quarantined",
+                 io::Json::object({{"files", quarantined.files}, {"bytes", quarantined.bytes}})},
+                {"fetched", io::Json::object({{"files", brought.files}, {"bytes", brought.bytes}})},
+                {"free_bytes", blobs::free_bytes_of(config.store)},
+                {"growth", std::move(growth)},
+                {"projects", std::move(projects)},
+                {"uploaders", list_uploaders(usage)}})
         .render();
 }
 

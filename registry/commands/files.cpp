@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "lib/base/clock.hpp"
@@ -67,9 +68,11 @@ std::string render_storage(const io::Json& storage, base::UnixMicros now, std::s
     if (storage.int_or("quota_bytes", 0) > 0) text += " of " + bytes_of(storage, "quota_bytes");
     if (storage.int_or("quota_files", 0) > 0)
         text += ", at most " + std::to_string(storage.int_or("quota_files", 0)) + " files";
-    const io::Json* quarantined = storage.find("quarantined");
-    if (quarantined != nullptr && quarantined->int_or("files", 0) > 0)
-        text += "; in quarantine " + sum_of(*quarantined);
+    for (const auto& [part, title] :
+         {std::pair("quarantined", "in quarantine "), std::pair("fetched", "fetched from upstreams ")}) {
+        const io::Json* sum = storage.find(part);
+        if (sum != nullptr && sum->int_or("files", 0) > 0) text += std::string("; ") + title + sum_of(*sum);
+    }
     text += "; the disk has " + bytes_of(storage, "free_bytes") + " left\n";
     if (storage.find("growth") != nullptr) text += "of it came: " + growth_of(storage, now) + "\n";
     text = base::wrap_lines(text, columns);

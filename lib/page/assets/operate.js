@@ -136,11 +136,13 @@
     const sum = member => all.reduce((total, kept) => total + member(kept), 0);
     const [kept_files, kept_bytes] = [sum(kept => kept.files), sum(kept => kept.bytes)];
     const [held, held_bytes] = [sum(kept => kept.quarantined.files), sum(kept => kept.quarantined.bytes)];
+    const [fetched, fetched_bytes] = [sum(kept => kept.fetched.files), sum(kept => kept.fetched.bytes)];
     const [one] = all;
     if (one) note_above("storage", count_of(kept_files) + ", " + size(kept_bytes) +
       (all.length === 1 && one.quota_bytes ? " of " + size(one.quota_bytes) : "") +
       (all.length === 1 && one.quota_files ? ", at most " + count_of(one.quota_files) : "") +
       (held ? "; in quarantine " + count_of(held) + ", " + size(held_bytes) : "") +
+      (fetched ? "; fetched from upstreams " + count_of(fetched) + ", " + size(fetched_bytes) : "") +
       "; the disk has " + size(one.free_bytes) + " left.");
     if (all.length !== 1)
       return all.map(kept => row([link_to(kept.index), String(kept.files), size(kept.bytes), share(kept.bytes, kept_bytes, kept.index),

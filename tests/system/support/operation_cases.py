@@ -253,7 +253,7 @@ READING = [
     *about("files", "files"), call("files: in quarantine", "GET indexes/main/files?state=quarantined", "files main --quarantined"),
     call("files: no such state", "GET indexes/main/files?state=odd"), call("files: after one", f"GET indexes/main/files?after={SIX}"),
     call("files: with a part in their names", "GET indexes/main/files?name=SIX-1.0-py3", "files main --name SIX-1.0-py3"),
-    *about("storage", "storage"),
+    *about("storage", "storage"), call("storage: what an upstream brought", "GET indexes/mirror/storage", "storage mirror"),
     call("upstreams: who may", "GET indexes/mirror/upstreams", by=ACT),
     call("explain: who may", "GET indexes/main/projects/six/explain", "explain main six", ALL),
     call("explain: as JSON", "GET indexes/main/projects/six/explain", "explain main six --json"),
