@@ -93,6 +93,7 @@ class Connection {
     // connection_api.cpp
     Task<bool> answer_api(const RequestHead& head, const Route& route);
     Task<bool> run_api(const RequestHead& head, const Route& route, Body& body, Reply& reply);
+    Task<Reply> carry_out(const RequestHead& head, const struct ApiRequest& request, class PoolJob& job);
     Task<Reply> await_visible(struct ApiReply& answer);
     [[nodiscard]] std::optional<Reply> refusal_before_api(const RequestHead& head, const Route& route) const;
     Task<bool> read_small_body(const RequestHead& head, Body& body, const Operation& operation,

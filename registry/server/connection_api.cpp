@@ -186,6 +186,12 @@ Connection::Task<bool> Connection::run_api(const RequestHead& head, const Route&
             co_return true;
         }
     }
+    reply = co_await carry_out(head, request, job);
+    co_return true;
+}
+
+Connection::Task<Reply> Connection::carry_out(const RequestHead& head, const ApiRequest& request,
+                                              PoolJob& job) {
     phase_ = Phase::committing;  // the change may be in progress: do not abort before the reply
     Answered<ApiReply> answer;
     std::optional<Reply> text;  // of a log, compressed here, where it holds up no other client
@@ -196,6 +202,7 @@ Connection::Task<bool> Connection::run_api(const RequestHead& head, const Route&
         compress_reply(*text, head);
     });
     const bool ran = co_await job.join();
+    Reply reply;
     if (!ran)
         reply = reply_problem(api_internal_problem());
     else if (!answer)
@@ -206,7 +213,7 @@ Connection::Task<bool> Connection::run_api(const RequestHead& head, const Route&
         reply = co_await await_visible(*answer);
     if (ran && answer && !answer->tag.empty()) let_clients_keep(head.if_none_match, answer->tag, reply);
     phase_ = Phase::working;
-    co_return true;
+    co_return reply;
 }
 
 Connection::Task<Reply> Connection::await_visible(ApiReply& answer) {
