@@ -30,6 +30,8 @@ bool names_a_panic(std::string_view line) {
 
 constexpr std::string_view rust_script_failed = "failed to run custom build command";  // cargo
 constexpr std::string_view in_function = ": in function ";  // ld, on the line before those of the symbols
+constexpr std::string_view word_of_pip = "× ";  // × Building wheel for six (pyproject.toml) did not run …
+constexpr std::string_view end_of_output = "[end of output]";  // pip, after what a program printed
 constexpr std::uint64_t last_lines = 12;  // a log without our marker failed if one of these says so
 
 }  // namespace
@@ -129,6 +131,18 @@ void Doctor::note_rust_reason(std::string_view text) {
     note_first_error(text, ErrorRank::cause);
     last_error_ = last_own_error_ = seen_.lines;
     rust_ = RustReason::none;
+}
+
+// What pip says of a program is only that it failed; where the program had no error, its last line may say why.
+void Doctor::note_end_of_output() {
+    if (kept_ == 0 || !seen_.first_error || !seen_.first_error->text.starts_with(word_of_pip)) return;
+    const std::string last = last_[(kept_ - 1) % context_lines];
+    const std::string lower = base::ascii_lower(last);
+    if (base::trim(last).empty() || is_harmless(lower) || is_consequence(lower)) return;
+    const std::uint64_t now = std::exchange(seen_.lines, seen_.lines - 1);
+    note_first_error(last, ErrorRank::survived);
+    if (seen_.first_error->line == seen_.lines) seen_.first_error->before.pop_back();  // the line itself
+    seen_.lines = now;
 }
 
 // Each word once, however often it occurs.
@@ -295,6 +309,7 @@ void Doctor::examine_line(std::string_view line) {
     context_.pass(line);
     if (const auto whole = message_.pass(line, seen_.lines)) note_message(*whole);
     note_rust_reason(text);
+    if (text == end_of_output) note_end_of_output();
     match(line);
     keep(line);
 }

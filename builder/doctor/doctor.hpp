@@ -96,6 +96,7 @@ class Doctor {
     [[nodiscard]] std::vector<std::string> kept_lines() const;
     [[nodiscard]] FirstError error_here(std::string_view line) const;
     void note_rust_reason(std::string_view line);
+    void note_end_of_output();
     void keep(std::string_view line);
     void note_message(const CMakeMessage::Whole& whole);
     void drop_survived();
