@@ -19,13 +19,14 @@ constexpr std::uint64_t max_access_answer_bytes = base::mib;
 
 constexpr std::string_view access_format = "wheelyard.access/1";
 constexpr std::string_view upload_action = "upload";
+constexpr std::string_view build_action = "build";
 
 bool has(const std::vector<std::string>& list, std::string_view wanted) {
     return std::find(list.begin(), list.end(), wanted) != list.end();
 }
 
 Access refuse_all(const std::vector<std::string>& packages, const base::Error& error) {
-    Access access;
+    Access access{.refused_claims = error};
     for (const auto& package : packages)
         access.refused.emplace(package, error);
     return access;
@@ -59,30 +60,33 @@ Access judge_access_answer(const io::HttpAnswer& answer, const std::string& inde
     const auto shown = io::parse_json(answer.body);
     if (!shown || shown->string_or("format", "") != access_format) return {};
     const std::string token = shown->string_or("token", "");
+    const std::string ask = "ask the registry's operator for a token: `wheelyard-registry token create ";
+    const auto actions = shown->texts("actions");
     Access access;
-    if (!has(shown->texts("actions"), upload_action))
-        access =
+    if (!has(actions, upload_action))
+        access.refused =
             refuse_all(packages, {"upload.not_allowed", "The token may not upload to index " + index, token,
-                                  "ask the registry's operator for a token: `wheelyard-registry token "
-                                  "create --index " +
-                                      index + " --action upload`"});
+                                  ask + "--index " + index + " --action upload`"})
+                .refused;
+    if (!has(actions, build_action))
+        access.refused_claims =
+            base::Error{"task.not_allowed", "The token may not claim tasks of index " + index, token,
+                        ask + "--index " + index + " --action build --action upload`"};
     access.store = store_in(*shown);
     const auto projects = shown->texts("projects");
     for (const auto& package : packages) {
         if (!has(projects, "*") && !has(projects, package))
             access.refused.emplace(
-                package, base::Error{"upload.not_allowed",
-                                     "The token may upload only " + base::join(projects, ", "), token,
-                                     "ask the registry's operator for a token: "
-                                     "`wheelyard-registry token create --project " +
-                                         package + "`"});
+                package,
+                base::Error{"upload.not_allowed", "The token may upload only " + base::join(projects, ", "),
+                            token, ask + "--project " + package + "`"});
     }
     return access;
 }
 
 Access ask_access(io::HttpClient& http, const RegistrySettings& registry,
                   const std::vector<std::string>& packages) {
-    if (packages.empty()) return {};
+    if (packages.empty() && registry.claim_tasks == "no") return {};
     const auto token = read_token(registry.token_file);
     if (!token) return refuse_all(packages, token.error());
     const auto answer =

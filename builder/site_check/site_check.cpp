@@ -331,11 +331,11 @@ class Checker {
             : answer ? site_.registry->simple_url() + " answers " + std::to_string(answer->status)
                      : answer.error().text(),
             "check [registry] and the proxies of this shell, or ask the registry's operator");
-        if (text) check_uploads(http);
+        if (text) check_rights(http);
     }
 
-    // Whether the registry would take each wanted package. Without an answer nothing is known, so nothing is reported.
-    void check_uploads(io::HttpClient& http) {
+    // Whether the registry would take each wanted package, and give tasks. Without an answer nothing is reported.
+    void check_rights(io::HttpClient& http) {
         std::vector<std::string> packages;
         for (const auto& want : wanted_packages(site_, recipes_))
             packages.push_back(want.package);
@@ -352,6 +352,9 @@ class Checker {
             by_reason[error.sentence].push_back(package);
             advice[error.sentence] = error.advice;
         }
+        const auto& claims = access.refused_claims;
+        if (site_.registry->claim_tasks != "no" && claims && !by_reason.contains(claims->sentence))
+            add("claims of tasks", false, claims->sentence, claims->advice);
         for (const auto& [reason, refused] : by_reason)
             add("upload of " + base::join(refused, ", "), false, reason, advice[reason]);
     }

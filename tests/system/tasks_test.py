@@ -99,6 +99,14 @@ class TasksTest(FarmCase):
         self.assert_failed(partly, f"{STAGING}, Python 3.12: ", "Some of the requests were refused", "1 of 2")
         self.assertIn("queued  " + INDEX + "  six 1.0 for Python 3.12", partly.stdout)
 
+    def test_site_check_says_that_a_token_may_not_claim_tasks_and_which_one_to_ask_for(self):
+        farm = self.fresh_farm()
+        agent = self.agent(farm, "first")
+        self.assertNotIn("claims of tasks", agent.builder("site", "check").stdout)
+        (agent.folder / "token").write_text(farm.create_token(INDEX, name="uploads", actions=("upload",)) + "\n")
+        self.assert_failed(agent.builder("site", "check"), f"claims of tasks: The token may not claim tasks of index {INDEX}",
+                           f"token create --index {INDEX} --action build --action upload")
+
     def test_a_task_whose_agent_stays_away_is_built_by_another_and_the_late_one_gives_it_up(self):
         farm = self.fresh_farm(lease_s=15)
         task = self.ask_for("yard-late")

@@ -61,6 +61,19 @@ TEST_CASE("only an answer that rules an upload out refuses a package") {
     }
 }
 
+TEST_CASE("a token claims tasks if it may build and the registry knows it, and no answer is no refusal") {
+    const auto refused = [](int status, const std::string& body) {
+        const auto error = judge_access_answer(answer(status, body), "main", {}).refused_claims;
+        return error ? error->code : "";
+    };
+    CHECK(refused(200, access("\"build\"", "\"*\"")) == "");
+    CHECK(refused(200, access("\"upload\"", "\"*\"")) == "task.not_allowed");
+    CHECK(refused(403, problem("auth.token_refused")) == "upload.not_allowed");
+    CHECK(refused(404, problem("index.unknown")) == "upload.no_index");
+    CHECK(refused(503, problem("auth.unavailable")) == "");
+    CHECK(refused(200, "{}") == "");
+}
+
 TEST_CASE("the store is the one that the answer names, none yet, or not said") {
     const auto store = [](const std::string& member) {
         std::string body = access("", "\"*\"");
@@ -79,7 +92,10 @@ TEST_CASE("a token file that cannot be read refuses every package, without a req
     const auto refused = ask_access(http, registry, packages).refused;
     REQUIRE(refused.size() == packages.size());
     CHECK(refused.at("demo").code == "upload.token_file");
-    CHECK(ask_access(http, registry, {}).refused.empty());
+    CHECK_FALSE(ask_access(http, registry, {}).refused_claims.has_value());  // not asked
+    RegistrySettings claims = registry;
+    claims.claim_tasks = "any";
+    CHECK(ask_access(http, claims, {}).refused_claims->code == "upload.token_file");
 }
 
 }  // namespace
