@@ -259,6 +259,8 @@ status::SiteReport make_status_report(const ReportInput& input,
     report.time = input.now;
     report.next_tick = input.next_tick;
     report.claims = input.site.registry->claim_tasks;
+    if (report.claims == "recipes") report.recipes = input.recipes.packages();
+    if (report.claims == "recipes" && report.recipes.empty()) report.claims = "no";  // it takes none
     for (const PythonChoice& python : input.site.pythons)
         report.pythons.push_back(python.version);
     describe_host(report, input.pythons);

@@ -8,6 +8,7 @@
 
 #include "builder/plan/plan.hpp"
 #include "builder/show/report.hpp"
+#include "builder/site/recipe.hpp"
 #include "builder/workplace/build_course.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/status/site_report.hpp"
@@ -16,6 +17,7 @@ namespace wheelyard::builder {
 
 struct ReportInput {
     const Site& site;  // with a registry
+    const Recipes& recipes;
     const Plan& plan;
     const Pythons& pythons;
     const std::vector<AttemptView>& attempts;  // of the whole journal

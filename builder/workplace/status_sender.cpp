@@ -98,7 +98,13 @@ base::Status StatusSender::send(const Plan& plan) {
     for (const Attempt* attempt : std::span(failed).first(count))
         logs[attempt->id].last_lines = last_log_lines(read_log_tail(place_.log_of(*attempt), log_tail_bytes),
                                                       status::max_failure_log_lines);
-    ReportInput input{place_.site(), plan, place_.pythons(), views, now, now + tick_interval_s_ * 1'000'000};
+    ReportInput input{place_.site(),
+                      place_.recipes(),
+                      plan,
+                      place_.pythons(),
+                      views,
+                      now,
+                      now + tick_interval_s_ * 1'000'000};
     WHEELYARD_ASSIGN(input.secrets, secrets_of(place_.site()));
     return send_report(http_, *place_.site().registry, input.site.name,
                        status::render_site_report(make_status_report(input, logs)));

@@ -4,6 +4,7 @@
 
 #include "indexer/avail_wheels/limits.hpp"
 #include "lib/base/files/file.hpp"
+#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
 #include "lib/io/json.hpp"
@@ -127,9 +128,11 @@ base::Result<std::string> ask_registry(const PostDocument& post, const RequestQu
         if (answer.status != status_ok && answer.status != status_created)
             return base::fail(refusal_of(answer));
         const auto made = io::parse_json(answer.body);
+        const std::string why = made ? made->string_or("nobody_takes", "") : std::string();
         lines.push_back(
             "Requested " + wanted.pattern + " " + version + " for Python " + python.text() + ": task " +
-            (made ? made->string_or("id", "?") + " is " + made->string_or("state", "?") : std::string("?")));
+            (made ? made->string_or("id", "?") + " is " + made->string_or("state", "?") : std::string("?")) +
+            (why.empty() ? "" : ", but " + base::printable(why)));
     }
     return base::join(lines, "\n") +
            "\n`avail_wheels --status` shows when an agent takes it, or why none does.";

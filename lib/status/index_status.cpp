@@ -58,45 +58,35 @@ bool has(const std::vector<std::string>& list, const std::string& value) {
     return std::find(list.begin(), list.end(), value) != list.end();
 }
 
-std::string listed(const std::set<std::string>& values) {
-    return base::join({values.begin(), values.end()}, ", ");
+// "takes no requests"; empty: it may take it.
+std::string why_not(const SiteReport& site, const RequestReport& request) {
+    if (site.claims == "no") return "takes no requests (claim_tasks in its site file)";
+    if (!site.pythons.empty() && !has(site.pythons, request.python))
+        return "builds for Python " + base::join(site.pythons, ", ") + " only";
+    if (site.claims == "recipes" && !site.recipes.empty() && !has(site.recipes, request.package))
+        return "takes only packages that it has a recipe for (claim_tasks in its site file)";
+    std::vector<std::string> accelerators;
+    for (const NodeReport& node : site.nodes) {
+        if (!node.accelerator.empty() && !has(accelerators, node.accelerator))
+            accelerators.push_back(node.accelerator);
+    }
+    if (request.accelerator.empty() || site.nodes.empty() || has(accelerators, request.accelerator))
+        return {};
+    return accelerators.empty() ? "has no accelerator"
+                                : "has only the accelerator " + base::join(accelerators, ", ");
 }
 
 }  // namespace
 
 std::string why_nobody_takes(const RequestReport& request, const std::vector<SiteReport>& sites) {
     if (sites.empty()) return "no agent reports to this index, so nobody takes requests";
-    std::vector<const SiteReport*> takers;
-    std::set<std::string> seen;
+    std::set<std::string> reasons;  // an index and its staging may have the same site
     for (const SiteReport& site : sites) {
-        seen.insert(site.site);
-        if (site.claims != "no") takers.push_back(&site);
+        const std::string why = why_not(site, request);
+        if (why.empty()) return {};
+        reasons.insert(site.site + " " + why);
     }
-    if (takers.empty())
-        return "no agent of this index takes requests; its operators can set claim_tasks in the site file "
-               "of " +
-               listed(seen);
-    seen.clear();
-    std::erase_if(takers, [&](const SiteReport* site) {
-        seen.insert(site->pythons.begin(), site->pythons.end());
-        return !site->pythons.empty() && !has(site->pythons, request.python);
-    });
-    if (takers.empty())
-        return "no agent of this index builds for Python " + request.python + "; they build for " +
-               listed(seen);
-    if (request.accelerator.empty()) return {};
-    seen.clear();
-    std::erase_if(takers, [&](const SiteReport* site) {
-        bool has_it = site->nodes.empty();
-        for (const NodeReport& node : site->nodes) {
-            if (!node.accelerator.empty()) seen.insert(node.accelerator);
-            has_it = has_it || node.accelerator == request.accelerator;
-        }
-        return !has_it;
-    });
-    if (!takers.empty()) return {};
-    return "no site of this index has the accelerator " + request.accelerator +
-           (seen.empty() ? "; they have none" : "; they have " + listed(seen));
+    return "no agent takes it: " + base::join({reasons.begin(), reasons.end()}, "; ");
 }
 
 std::string render_index_status(const IndexStatus& status) {

@@ -36,8 +36,8 @@ struct IndexStatus {
     std::vector<RequestReport> requests = {};
 };
 
-// Why no agent of these sites will take a request, as far as their reports say; empty: one may. Of the request only
-// Python and accelerator count.
+// Why no agent of these sites will take a request, of each site, as far as their reports say; empty: one may. Of the
+// request only package, Python and accelerator count.
 [[nodiscard]] std::string why_nobody_takes(const RequestReport& request,
                                            const std::vector<SiteReport>& sites);
 

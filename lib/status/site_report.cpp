@@ -144,6 +144,9 @@ constexpr auto site_record = io::record<S>({
     member<Word, &S::claims>("claims",
                              "which requests of users it takes: `no`, `recipes` or `any` (`claim_tasks` in "
                              "site.toml); absent: not known"),
+    member<Some<Word, max_report_items>, &S::recipes>("recipes",
+                                                      "where `claims` is `recipes`: the packages that have "
+                                                      "one; absent: not known; not shown in status.json"),
     member<Words, &S::pythons>("pythons", "versions of Python that the site builds for"),
     member<Word, &S::machine>("machine", "machine type of the agent's host"),
     member<Word, &S::glibc>("glibc", "version of glibc of the Pythons there; absent: not known, or musl"),
@@ -179,6 +182,7 @@ SiteReport fit_site_report(SiteReport report, std::size_t max_bytes) {
     };
     keep(report.failures, max_failures);
     keep(report.finished, max_finished);
+    if (report.recipes.size() > max_report_items) report.recipes.clear();  // a part would deny the others
     const auto is_small = [&] {
         return report.cells.size() <= max_report_items && render_site_report(report).size() <= max_bytes;
     };
@@ -208,6 +212,7 @@ SiteReport fit_site_report(SiteReport report, std::size_t max_bytes) {
     while (!report.cells.empty() && !is_small())
         report.cells.resize(report.cells.size() * 3 / 4);
     if (!is_small()) {
+        report.recipes.clear();
         report.held_queues.clear();
         report.setups.clear();
         for (NodeReport& node : report.nodes)

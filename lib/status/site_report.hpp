@@ -129,7 +129,8 @@ struct SiteReport {
     base::UnixMicros time = 0;
     base::UnixMicros next_tick = 0;  // 0: not known
     bool is_cut = false;
-    std::string claims = {};  // "no", "recipes", "any"; empty: not known
+    std::string claims = {};                // "no", "recipes", "any"; empty: not known
+    std::vector<std::string> recipes = {};  // of "recipes": the packages that have one; empty: not known
     std::vector<std::string> pythons;
     std::string machine = {};
     std::string glibc = {};

@@ -244,6 +244,8 @@ void SiteReports::show(const std::string& index) {
             if (request.state == wire::task_state_text(wire::TaskState::queued) && request.reason.empty())
                 request.reason = status::why_nobody_takes(request, status.sites);
         }
+        for (status::SiteReport& site : status.sites)
+            site.recipes.clear();  // every reader would load them with each page
         const auto written =
             show_(config_->tree_of(shown.name), shown.name, status::render_index_status(status));
         if (!written) warn("sites.not_shown", shown.name, written.error());

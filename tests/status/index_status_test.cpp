@@ -59,21 +59,35 @@ TEST_CASE(
     CHECK(read->sites[0].nodes[0].gpu_code == std::vector<std::string>{"sm_90", "sm_90f", "sm_90a"});
 }
 
-TEST_CASE("a request that no agent will take says why, and one that an agent may take says nothing") {
+TEST_CASE(
+    "a request that no agent will take says why of each site, and one that an agent may take says nothing") {
+    const auto named = [](const std::string& name, SiteReport site) {
+        site.site = name;
+        return site;
+    };
+    SiteReport with_recipes = site_with("recipes", {"3.12"});
+    with_recipes.recipes = {"numpy", "torch"};
     CHECK(why_nobody_takes(request_for("3.12"), {}).find("no agent reports") != std::string::npos);
-    CHECK(why_nobody_takes(request_for("3.12"), {site_with("no", {"3.12"})}).find("site file of bede") !=
-          std::string::npos);
-    CHECK(
-        why_nobody_takes(request_for("3.7"), {site_with("any", {"3.11"}), site_with("recipes", {"3.12"})}) ==
-        "no agent of this index builds for Python 3.7; they build for 3.11, 3.12");
-    CHECK(why_nobody_takes(request_for("3.12", "h200"), {site_with("any", {"3.12"}, {"gh200", "v100"})}) ==
-          "no site of this index has the accelerator h200; they have gh200, v100");
-    // The one with this Python takes no requests.
-    CHECK(!why_nobody_takes(request_for("3.12"), {site_with("no", {"3.12"}), site_with("any", {"3.11"})})
-               .empty());
+    CHECK(why_nobody_takes(request_for("3.12"), {site_with("no", {"3.12"})}) ==
+          "no agent takes it: bede takes no requests (claim_tasks in its site file)");
+    CHECK(why_nobody_takes(request_for("3.7"), {site_with("any", {"3.11", "3.12"})}) ==
+          "no agent takes it: bede builds for Python 3.11, 3.12 only");
+    CHECK(why_nobody_takes(request_for("3.12", "h200"),
+                           {site_with("any", {"3.12"}, {"gh200", "v100", "gh200"})}) ==
+          "no agent takes it: bede has only the accelerator gh200, v100");
+    CHECK(why_nobody_takes(request_for("3.12", "h200"), {site_with("any", {"3.12"}, {""})}) ==
+          "no agent takes it: bede has no accelerator");
+    RequestReport six = request_for("3.12");
+    six.package = "six";
+    CHECK(why_nobody_takes(six, {with_recipes, named("archer2", site_with("any", {"3.11"}))}) ==
+          "no agent takes it: archer2 builds for Python 3.11 only; bede takes only packages that it has a "
+          "recipe for (claim_tasks in its site file)");
+    six.package = "torch";
+    CHECK(why_nobody_takes(six, {with_recipes}).empty());
     for (const auto& sites : {std::vector{site_with("any", {"3.12"}, {"gh200"})},
                               std::vector{site_with("", {"3.12"}, {"gh200"})},  // an older agent
                               std::vector{site_with("recipes", {}, {})}})
         CHECK(why_nobody_takes(request_for("3.12", "gh200"), sites).empty());
-    CHECK(why_nobody_takes(request_for("3.12"), {site_with("any", {"3.12"}, {"gh200"})}).empty());
+    CHECK(why_nobody_takes(request_for("3.12"), {site_with("any", {"3.12"}, {"gh200"}), site_with("no", {})})
+              .empty());
 }

@@ -146,6 +146,11 @@ TEST_CASE("a report that is too large loses log lines first and cells last") {
     CHECK(no_attempts.attempts.empty());
     CHECK(no_attempts.cells.size() == 2);
     CHECK(render_site_report(fit_site_report(report, 300)).size() <= 400);
+    SiteReport all_recipes = sample();
+    all_recipes.recipes.assign(max_report_items, "demo");
+    CHECK(fit_site_report(all_recipes).recipes.size() == max_report_items);
+    all_recipes.recipes.emplace_back("demo");
+    CHECK(fit_site_report(all_recipes).recipes.empty());  // unknown, for a part would deny the others
     SiteReport many = sample();
     many.cells.assign(20'000, many.cells.at(0));
     const std::string text = render_site_report(fit_site_report(many));

@@ -203,7 +203,7 @@
         build.ended && ["ended ", yard.time(build.ended)], build.began && build.ended && "took " + yard.duration(seconds(build)),
         build.expected_end && ["expected to end ", yard.time(build.expected_end), ", as " + (build.expected_from === 1 ? "the last one" : "the last " + build.expected_from) + " did"])];
       if (build.state === "awaits_approval") parts.push(element("p", "An operator has to approve it.", "note"));
-      if (build.nobody_takes) parts.push(element("p", "Nobody will take it: " + build.nobody_takes, "note"));
+      if (build.nobody_takes) parts.push(element("p", "Waits: " + build.nobody_takes, "note"));
       if (is_request && build.reason && build.reason !== build.cause?.slice(0, build.reason.length)) parts.push(element("p", build.reason, "quiet"));
       if (build.waiting) parts.push(element("p", "Waits: " + build.waiting, "note"));
       if (build.total > 0) {

@@ -31,6 +31,7 @@ Attempt failed(const std::string& id, base::UnixMicros when) {
 
 struct Made {
     Site site;
+    Recipes recipes;
     Plan plan;
     Pythons pythons;
     std::vector<AttemptView> views;
@@ -52,7 +53,8 @@ struct Made {
                        "fetching https://me:hunter2@host/x", "w2", "default recipe"}};
     }
     [[nodiscard]] status::SiteReport report() const {
-        return make_status_report({site, plan, pythons, views, 5'000'000, 9'000'000, {"wy_secret"}}, logs);
+        return make_status_report({site, recipes, plan, pythons, views, 5'000'000, 9'000'000, {"wy_secret"}},
+                                  logs);
     }
 };
 
@@ -215,6 +217,20 @@ TEST_CASE("a failure has the end of its log and commands to paste, without secre
         CHECK(line.find("wy_secret") == std::string::npos);
     }
     CHECK(report.claims == "no");
+}
+
+TEST_CASE(
+    "a site that takes requests only for packages with a recipe names them, and without one takes none") {
+    Made made;
+    made.site.registry->claim_tasks = "recipes";
+    CHECK(made.report().claims == "no");
+    Recipe recipe;
+    recipe.package = "demo";
+    made.recipes.add(recipe);
+    CHECK(made.report().claims == "recipes");
+    CHECK(made.report().recipes == std::vector<std::string>{"demo"});
+    made.site.registry->claim_tasks = "any";
+    CHECK(made.report().recipes.empty());
 }
 
 TEST_CASE("a build says where its source came from, and no folder of the agent") {

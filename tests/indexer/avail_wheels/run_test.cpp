@@ -592,6 +592,9 @@ TEST_CASE("a request goes to the registry if the site names one or the user has 
                       R"("python":"3.12","accelerator":""})",
                       "Authorization: Bearer wy_1_secret", "Content-Type: application/json"});
     CHECK(ask({"torch", "-p", "3.12"}).err.find("one exact version") != std::string::npos);
+    answer.body = R"({"id":"t5f0c","state":"queued","nobody_takes":"no agent takes it: bede builds"})";
+    CHECK(ask({"torch==2.6", "-p", "3.7"}).out.find("is queued, but no agent takes it: bede builds\n") !=
+          std::string::npos);
     CHECK(ask({"torch>=2", "-p", "3.12"}).err.find("--request 'torch==VERSION'") != std::string::npos);
     CHECK(ask({"torch==2.6"}).err.find("-p 3.12") != std::string::npos);
     farm.environment["PATH"] = "/usr/bin:/bin";  // now there is a Python here, the system's

@@ -193,7 +193,8 @@ TEST_CASE("a grant of an agent that enrolled is bound to the site of the agent")
     CHECK(registry::site_bound_to(*grant) == "bede");
 }
 
-TEST_CASE("the status of an index shows its open requests, without persons, and why nobody takes one") {
+TEST_CASE(
+    "the status of an index shows its requests, without persons, why nobody takes one and how one ended") {
     TaskFixture fixture;
     std::string shown;
     registry::SiteReports reports(
@@ -232,10 +233,19 @@ TEST_CASE("the status of an index shows its open requests, without persons, and 
     report.claims = "any";
     report.pythons = {"3.12"};
     REQUIRE(reports.keep(report));
-    CHECK(requests().at(0).reason.find("Python 3.11; they build for 3.12") != std::string::npos);
-    CHECK(ask(fixture.asker, "showTask", {}, task.id).find("they build for 3.12") != std::string::npos);
+    CHECK(requests().at(0).reason == "no agent takes it: bede builds for Python 3.12 only");
+    CHECK(ask(fixture.asker, "showTask", {}, task.id).find("bede builds for Python 3.12 only") !=
+          std::string::npos);
     report.pythons = {"3.11"};
     report.time += 1;
+    report.claims = "recipes";
+    report.recipes = {"torch"};
+    report.time += 1;
+    REQUIRE(reports.keep(report));
+    CHECK(requests().at(0).reason.find("bede takes only packages that it has a recipe for") !=
+          std::string::npos);
+    CHECK(shown.find("\"torch\"") == std::string::npos);  // no reader of the pages needs the list
+    report.recipes = {"six"};
     REQUIRE(reports.keep(report));
     CHECK(requests().at(0).reason.empty());
     ask(fixture.builder, "claimTask", fixture.offer('1'));
