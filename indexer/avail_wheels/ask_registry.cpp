@@ -135,7 +135,7 @@ base::Result<std::string> ask_registry(const PostDocument& post, const RequestQu
             (why.empty() ? "" : ", but " + base::printable(why)));
     }
     return base::join(lines, "\n") +
-           "\n`avail_wheels --status` shows when an agent takes it, or why none does.";
+           "\n`avail_wheels --status` shows when an agent takes it, or why none does, and how it ends.";
 }
 
 }  // namespace wheelyard::avail_wheels

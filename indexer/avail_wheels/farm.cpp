@@ -9,6 +9,7 @@
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/base/text/url.hpp"
 #include "lib/simple/index_folder.hpp"
 #include "lib/status/index_status.hpp"
 #include "lib/wheel/name.hpp"
@@ -76,6 +77,18 @@ std::string why_of(const status::CellReport& cell, const status::SiteReport& sit
     return cell.reason;
 }
 
+// Where a browser sees what became of it; empty: the status is a file. A browser asks for a token by itself.
+std::string page_of_request(const std::string& place_of_status, const std::string& id) {
+    auto url = base::parse_url(place_of_status);
+    if (!url || !url->scheme.starts_with("http") || !url->path.ends_with(status::index_status_name))
+        return {};
+    url->userinfo.clear();
+    url->path.resize(url->path.size() - status::index_status_name.size());
+    url->path += "builds/request.html";
+    url->query = "id=" + base::encode_percent(id);
+    return url->text();
+}
+
 // Writes a TOML basic string; the text has no characters that need escaping.
 std::string toml_text(std::string_view text) {
     return "\"" + std::string(text) + "\"";
@@ -110,10 +123,13 @@ base::Result<FarmStatus> read_status(const simple::GetPage& get, const Options& 
     }
     for (const status::RequestReport& request : index.requests) {
         const std::string project = wheel::normalize_name(request.package);
-        if (std::any_of(wanted.begin(), wanted.end(),
-                        [&](const Wanted& one) { return one.matches(project); }))
-            farm.rows.push_back({request.package, request.version, request.python, request.accelerator, "",
-                                 "request " + base::replace_all(request.state, "_", " "), request.reason});
+        if (!std::any_of(wanted.begin(), wanted.end(),
+                         [&](const Wanted& one) { return one.matches(project); }))
+            continue;
+        const std::string page = page_of_request(place_of_status(options), request.id);
+        farm.rows.push_back({request.package, request.version, request.python, request.accelerator, "",
+                             "request " + base::replace_all(request.state, "_", " "),
+                             request.reason + (request.reason.empty() || page.empty() ? "" : "; ") + page});
     }
     return farm;
 }

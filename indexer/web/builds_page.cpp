@@ -102,26 +102,26 @@ std::vector<ShownBuild> failed_builds(const FarmReport& report) {
     return builds;
 }
 
-std::vector<WaitingLine> waiting_lines(const FarmReport& report) {
-    std::vector<WaitingLine> lines;
-    const auto add = [&](const ReportedBuild& waits, const std::string& id) {
-        if (lines.size() == max_rows) return;
-        lines.push_back({.id = id,
-                         .package = waits.package,
-                         .version = waits.version,
-                         .place = place_text(waits),
-                         .asked = render_time(waits.asked),
-                         .purpose = waits.purpose,
-                         .state = render_state(waits)});
-    };
+void add_line(std::vector<WaitingLine>& lines, const ReportedBuild& waits, const std::string& id) {
+    if (lines.size() == max_rows) return;
+    lines.push_back({.id = id,
+                     .package = waits.package,
+                     .version = waits.version,
+                     .place = place_text(waits),
+                     .asked = render_time(waits.asked),
+                     .ended = render_time(waits.ended),
+                     .purpose = waits.purpose,
+                     .state = render_state(waits)});
+}
+
+void add_waiting(ShownBuilds& shown, const FarmReport& report) {
     for (const ReportedBuild& request : report.requests)
-        add(request, request.id);
+        add_line(request.ended.empty() ? shown.waiting : shown.ended_requests, request, request.id);
     for (const auto& [package, cells] : report.cells) {
         for (const ReportedBuild& cell : cells) {
-            if (cell.state == "wanted" || cell.state == "held") add(cell, "");
+            if (cell.state == "wanted" || cell.state == "held") add_line(shown.waiting, cell, "");
         }
     }
-    return lines;
 }
 
 std::vector<AgentLine> agent_lines(const FarmReport& report) {
@@ -181,7 +181,7 @@ std::string render_builds_page(const page::Farm& farm, const std::string& index,
     shown.time = render_time(report.time);
     shown.running = running_builds(report);
     shown.failures = failed_builds(report);
-    shown.waiting = waiting_lines(report);
+    add_waiting(shown, report);
     shown.agents = agent_lines(report);
     page::Frame frame = frame_below(farm, index);
     frame.title = "Builds of " + index;

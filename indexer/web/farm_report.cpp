@@ -118,6 +118,7 @@ FarmReport read_farm_report(std::string_view text) {
         made.state = std::move(request.state);
         made.reason = std::move(request.reason);
         made.asked = time_text(request.asked);
+        made.ended = time_text(request.ended);
         farm.requests.push_back(std::move(made));
     }
     return farm;

@@ -83,7 +83,7 @@ struct FarmReport {
     std::map<std::string, std::vector<ReportedBuild>> cells;  // by package
     std::vector<ReportedBuild> attempts;
     std::vector<ReportedBuild> failures;
-    std::vector<ReportedBuild> requests;  // of users, that have not ended
+    std::vector<ReportedBuild> requests;  // of users, open or ended lately
 };
 
 inline constexpr std::size_t max_farm_report_bytes = status::max_index_status_bytes;

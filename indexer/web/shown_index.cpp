@@ -43,7 +43,7 @@ void ShownBuild::show(page::Values& to) const {
 
 void WaitingLine::show(page::Values& to) const {
     to("id", id)("package", package)("version", version)("place", place)("asked", asked);
-    to("purpose", purpose)("state", state);
+    to("ended", ended)("purpose", purpose)("state", state);
 }
 
 void HeldQueue::show(page::Values& to) const {
@@ -56,7 +56,7 @@ void AgentLine::show(page::Values& to) const {
 
 void ShownBuilds::show(page::Values& to) const {
     to("index", index)("time", time)("running", running)("failures", failures)("waiting", waiting);
-    to("agents", agents);
+    to("ended_requests", ended_requests)("agents", agents);
 }
 
 void ShownFromApi::show(page::Values& to) const {

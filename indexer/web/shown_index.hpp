@@ -106,13 +106,14 @@ struct ShownBuild {
     void show(page::Values& to) const;
 };
 
-// A request, which has an ID, or a cell that waits.
+// A request, which has an ID and may have ended, or a cell that waits.
 struct WaitingLine {
     std::string id = {};
     std::string package = {};
     std::string version = {};
     std::string place = {};
     page::Html asked = {};
+    page::Html ended = {};
     std::string purpose = {};
     page::Html state = {};
     void show(page::Values& to) const;
@@ -139,6 +140,7 @@ struct ShownBuilds {
     std::vector<ShownBuild> running = {};
     std::vector<ShownBuild> failures = {};
     std::vector<WaitingLine> waiting = {};
+    std::vector<WaitingLine> ended_requests = {};
     std::vector<AgentLine> agents = {};
     void show(page::Values& to) const;
 };

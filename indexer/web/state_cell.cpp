@@ -20,7 +20,7 @@ struct StateWord {
     std::string_view colour;  // a class of the style sheet
     std::string_view word;
 };
-constexpr std::array<StateWord, 11> state_words{{
+constexpr std::array<StateWord, 14> state_words{{
     {"have", "have", "available"},
     {"wanted", "wanted", "queued"},
     {"active", "active", "building"},
@@ -28,9 +28,12 @@ constexpr std::array<StateWord, 11> state_words{{
     {"given up", "failed", "failed"},
     {"impossible", "excluded", "impossible"},
     {"excluded", "excluded", "excluded"},
-    {"queued", "wanted", "asked for"},  // these three: of a request
+    {"queued", "wanted", "asked for"},  // these six: of a request
     {"awaits_approval", "held", "awaits approval"},
     {"claimed", "active", "building"},
+    {"done", "have", "done"},
+    {"failed", "failed", "failed"},
+    {"cancelled", "excluded", "cancelled"},
     {"unknown", "unknown", "unknown"},
 }};
 

@@ -43,6 +43,7 @@ Json request_json(const RequestReport& request) {
         if (!(request.*member).empty()) json.set(std::string(name), cleaned(request.*member));
     }
     if (request.asked > 0) json.set("asked", base::render_rfc3339(request.asked));
+    if (request.ended > 0) json.set("ended", base::render_rfc3339(request.ended));
     return json;
 }
 
@@ -51,6 +52,7 @@ RequestReport request_of(const Json& json) {
     for (const auto& [name, member] : request_texts)
         request.*member = cleaned(json.string_or(name, {}));
     request.asked = base::parse_rfc3339(json.string_or("asked", {})).value_or(0);
+    request.ended = base::parse_rfc3339(json.string_or("ended", {})).value_or(0);
     return request;
 }
 

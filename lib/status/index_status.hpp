@@ -18,16 +18,17 @@ namespace wheelyard::status {
 inline constexpr std::string_view index_status_format = "wheelyard.index-status/1";
 inline constexpr std::string_view index_status_name = "status.json";  // below the index's folder
 
-// A request of a user that has not ended, without the user's name.
+// A request of a user, open or ended lately, without the user's name.
 struct RequestReport {
     std::string id;
     std::string package;
     std::string version;
     std::string python;
     std::string accelerator;  // empty: none
-    std::string state;        // "awaits_approval", "queued", "claimed" (docs/reference/task.md)
-    std::string reason;       // why it waits, or why nobody takes it; may be empty
+    std::string state;        // "awaits_approval", "queued", "claimed", "done", … (docs/reference/task.md)
+    std::string reason;       // why it waits, why nobody takes it, or why it ended so; may be empty
     base::UnixMicros asked = 0;
+    base::UnixMicros ended = 0;  // 0: it has not
 };
 
 struct IndexStatus {

@@ -27,7 +27,7 @@ inline constexpr std::size_t max_finished =
 
 // Sites that report to one index.
 inline constexpr std::size_t max_sites_per_index = 64;
-// Requests that it shows, the oldest: a page of them. A kibibyte holds one.
+// Requests that it shows, of the open ones the oldest: a page of them. A kibibyte holds one.
 inline constexpr std::size_t max_requests_per_index = 200;
 inline constexpr std::size_t max_index_status_bytes =
     max_sites_per_index * (max_report_bytes + base::kib) + max_requests_per_index * base::kib;

@@ -36,13 +36,6 @@ std::string stranger_name(const std::string& client) {
     return std::string(tasks::stranger_prefix) + base::sha256_hex(salt + client).substr(0, 12);
 }
 
-// Names of persons are in reasons for an end that a person decided.
-std::string public_reason(const Task& task) {
-    if (task.state == TaskState::cancelled)
-        return task.reason.starts_with("rejected") ? "an operator refused it" : "it was cancelled";
-    return task.reason;
-}
-
 // One request, and where in its log.
 struct RequestOf {
     std::string index;

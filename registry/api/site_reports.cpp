@@ -67,7 +67,7 @@ void remove_logs(status::SiteReport& report) {
         cell.reason = without_log_line(std::move(cell.reason));
 }
 
-SiteReports::SiteReports(ConfigView config, ShowStatus show, const base::Clock& clock, OpenRequests requests,
+SiteReports::SiteReports(ConfigView config, ShowStatus show, const base::Clock& clock, ShownRequests requests,
                          NoteReport note, std::unique_ptr<nodes::ReportBoard> board)
     : config_(config),
       show_(std::move(show)),

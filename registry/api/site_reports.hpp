@@ -28,8 +28,8 @@ namespace wheelyard::registry {
 using ShowStatus = std::function<base::Result<bool>(const std::filesystem::path& tree,
                                                     const std::string& index, const std::string& document)>;
 
-// The requests to an index that have not ended, at most status::max_requests_per_index.
-using OpenRequests = std::function<std::vector<status::RequestReport>(const std::string& index)>;
+// The requests to an index that are open or ended lately, at most status::max_requests_per_index.
+using ShownRequests = std::function<std::vector<status::RequestReport>(const std::string& index)>;
 
 // For those who do not read the logs of the index.
 void remove_logs(status::SiteReport& report);
@@ -46,7 +46,7 @@ using NoteReport = std::function<void(const status::SiteReport& report)>;
 class SiteReports {
   public:
     // Reads the kept reports and shows them. `config` and `clock` outlive the object. `board`: of several nodes.
-    SiteReports(ConfigView config, ShowStatus show, const base::Clock& clock, OpenRequests requests = {},
+    SiteReports(ConfigView config, ShowStatus show, const base::Clock& clock, ShownRequests requests = {},
                 NoteReport note = {}, std::unique_ptr<nodes::ReportBoard> board = nullptr);
 
     // Keeps the report, unless a newer one of its site is here, and shows it in the published tree. Errors:
@@ -88,7 +88,7 @@ class SiteReports {
 
     const ConfigView config_;
     ShowStatus show_;
-    OpenRequests requests_;
+    ShownRequests requests_;
     NoteReport note_;
     const base::Clock& clock_;
     std::mutex board_mutex_;

@@ -37,8 +37,9 @@ status::RequestReport report_of(const wire::Task& task) {
             .python = task.request.python,
             .accelerator = task.request.accelerator,
             .state = std::string(wire::task_state_text(task.state)),
-            .reason = task.reason,
-            .asked = task.asked};
+            .reason = without_agent_paths(public_reason(task)),
+            .asked = task.asked,
+            .ended = wire::is_over(task.state) ? task.changed : 0};
 }
 
 void log_done(const Call& call, const wire::Task& task) {
@@ -140,23 +141,30 @@ base::Status check_stays_private(const RegistryConfig& config, const wire::TaskR
         base::Recovery::person);
 }
 
-std::vector<status::RequestReport> open_requests(tasks::TaskStore& tasks, const std::string& index) {
-    std::vector<status::RequestReport> open;
+std::string public_reason(const wire::Task& task) {
+    const bool is_too_late = task.reason.starts_with("rejected:");  // nobody decided
+    if (task.state != wire::TaskState::cancelled || is_too_late) return task.reason;
+    return task.reason.starts_with("rejected") ? "an operator refused it" : "it was cancelled";
+}
+
+std::vector<status::RequestReport> shown_requests(tasks::TaskStore& tasks, const std::string& index) {
+    std::vector<status::RequestReport> shown;
+    const auto add = [&](const base::Result<std::vector<wire::Task>>& found) {
+        if (!found) io::log_warn("tasks.not_shown", {{"index", index}, {"error", found.error().text()}});
+        for (const wire::Task& task : found ? *found : std::vector<wire::Task>()) {
+            if (shown.size() < status::max_requests_per_index) shown.push_back(report_of(task));
+        }
+        return found.has_value();
+    };
     for (const auto state :
          {wire::TaskState::claimed, wire::TaskState::queued, wire::TaskState::awaits_approval}) {
         tasks::TaskFilter filter;
         filter.index = index;
         filter.state = state;
-        const auto found = tasks.list(filter, {}, status::max_requests_per_index);
-        if (!found) {
-            io::log_warn("tasks.not_shown", {{"index", index}, {"error", found.error().text()}});
-            return open;
-        }
-        for (const wire::Task& task : *found) {
-            if (open.size() < status::max_requests_per_index) open.push_back(report_of(task));
-        }
+        if (!add(tasks.list(filter, {}, status::max_requests_per_index))) return shown;
     }
-    return open;
+    static_cast<void>(add(tasks.lately_ended(index)));
+    return shown;
 }
 
 namespace {

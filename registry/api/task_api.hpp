@@ -18,9 +18,12 @@ namespace wheelyard::registry {
 
 inline constexpr std::string_view task_list_format = "wheelyard.wishes/1";
 
-// Those of an index that have not ended, without the names of persons: running ones, then in the order of the queue.
-[[nodiscard]] std::vector<status::RequestReport> open_requests(tasks::TaskStore& tasks,
-                                                               const std::string& index);
+// Those of an index that are open or ended lately, without the names of persons: running ones, then in the order of the
+// queue, then those that ended.
+[[nodiscard]] std::vector<status::RequestReport> shown_requests(tasks::TaskStore& tasks,
+                                                                const std::string& index);
+// The reason of its state, for everybody: names of persons are in reasons for an end that they decided.
+[[nodiscard]] std::string public_reason(const wire::Task& task);
 
 // Maps an error of the queue to a problem. Unknown errors become 500, 503 or 507.
 [[nodiscard]] wire::Problem problem_of_task(const base::Error& error);

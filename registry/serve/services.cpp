@@ -57,7 +57,7 @@ ServingParts::ServingParts(Claim& claim, KeptParts& kept, PublishQueue& pages, s
                .trusted_root = &claim.trusted_root}),
       sites(
           claim.live, show_status_and_pages(claim.program.show_status, pages), claim.program.clock,
-          [&tasks = *kept.tasks](const std::string& index) { return open_requests(tasks, index); },
+          [&tasks = *kept.tasks](const std::string& index) { return shown_requests(tasks, index); },
           note_builds(*kept.builds), std::move(board)),
       moves(std::make_shared<IndexMoves>(claim.live)),
       indexes({.config = claim.live,

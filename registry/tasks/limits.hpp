@@ -21,6 +21,7 @@ inline constexpr std::int64_t max_removed_at_once = 50;        // per transactio
 inline constexpr std::int64_t max_log_bytes_removed_at_once =
     64 * base::mib;  // a removal run stops after this much
 inline constexpr std::size_t max_reason_bytes = 500;
+inline constexpr std::int64_t shown_after_end_days = 14;  // so long its readers see how a task ended
 
 // Requests without a token that have not ended: nobody fills the queue with them.
 inline constexpr std::int64_t max_open_of_a_stranger = 5;

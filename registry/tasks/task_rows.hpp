@@ -75,6 +75,10 @@ class TaskRows {
     // Those that ended and last changed before `time`, at most `limit`.
     [[nodiscard]] virtual base::Result<std::vector<wire::Task>> ended_before(base::UnixMicros time,
                                                                              std::size_t limit) const = 0;
+    // Those of the index that ended at `time` or later, the newest first, at most `limit`.
+    [[nodiscard]] virtual base::Result<std::vector<wire::Task>> ended_since(const std::string& index,
+                                                                            base::UnixMicros time,
+                                                                            std::size_t limit) const = 0;
     // The one with this request that has not ended; and whether there was ever one.
     [[nodiscard]] virtual base::Result<std::optional<wire::Task>> find_open(
         const wire::TaskRequest& request) const = 0;

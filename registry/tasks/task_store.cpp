@@ -268,6 +268,13 @@ Result<std::vector<Task>> TaskStore::list(const TaskFilter& filter, std::string_
     });
 }
 
+Result<std::vector<Task>> TaskStore::lately_ended(const std::string& index) {
+    return look<std::vector<Task>>([&] {
+        return rows_->ended_since(index, clock_.now() - shown_after_end_days * base::day_us,
+                                  max_tasks_returned);
+    });
+}
+
 Result<Task> TaskStore::cancel(std::string_view id, const std::string& by, const std::string& reason) {
     return end_unbuilt(id, TaskEvent::cancel, "cancelled by " + by, reason);
 }

@@ -85,6 +85,8 @@ class TaskStore {
     [[nodiscard]] base::Result<std::vector<wire::Task>> list(const TaskFilter& filter,
                                                              std::string_view after = {},
                                                              std::size_t limit = max_tasks_returned);
+    // Those of an index that ended within shown_after_end_days, the newest first; at most max_tasks_returned.
+    [[nodiscard]] base::Result<std::vector<wire::Task>> lately_ended(const std::string& index);
     // The place of a queued task in the queue of its index, from 1.
     [[nodiscard]] base::Result<std::int64_t> place(const wire::Task& task);
     // Ends the lease and its grant. Idempotent.

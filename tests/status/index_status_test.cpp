@@ -45,6 +45,9 @@ TEST_CASE("the requests of an index are read as they were written, and none is n
     CHECK(read->requests[0].accelerator == "");
     CHECK(read->requests[0].reason == "a b");
     CHECK(read->requests[0].asked == 1'000'000);
+    CHECK(read->requests[0].ended == 0);
+    status.requests[0].ended = 2'000'000;
+    CHECK(parse_index_status(render_index_status(status))->requests.at(0).ended == 2'000'000);
     status.requests.resize(max_requests_per_index + 5, status.requests[0]);
     CHECK(parse_index_status(render_index_status(status))->requests.size() == max_requests_per_index);
 }

@@ -457,12 +457,13 @@ class BrowserTest(unittest.TestCase):
         wait_until(lambda: browser.texts(".chosen") == ["On many nodes"])
         self.assertEqual(browser.path(), PAGES["project"] + "#readme-on-many-nodes")
 
-    def test_a_request_waits_for_every_reader_to_see_and_says_why_nobody_takes_it(self):
+    def test_every_reader_sees_a_request_why_nobody_takes_it_and_how_it_ended(self):
         browser = self.browser
         ask = {"format": "wheelyard.task/1", "index": "archer2", "package": "scipy", "version": "9.9", "python": "3.13"}
-        task = self.post("/api/v1/tasks", self.farm.create_token(name="anna", actions=("task",)), ask)
-        self.addCleanup(self.post, f"/api/v1/tasks/{task['id']}/cancel", self.farm.create_token(name="anna", actions=("task",)),
-                        {"format": "wheelyard.change/1", "reason": "tested"})
+        anna = self.farm.create_token(name="anna", actions=("task",))
+        task = self.post("/api/v1/tasks", anna, ask)
+        cancel = (f"/api/v1/tasks/{task['id']}/cancel", anna, {"format": "wheelyard.change/1", "reason": "tested"})
+        self.addCleanup(self.post, *cancel)
         browser.open("/archer2/builds/")
         wait_until(lambda: any("scipy 9.9" in text for text in browser.texts("#queue li")))
         shown = "".join(browser.texts("#queue li"))
@@ -475,6 +476,15 @@ class BrowserTest(unittest.TestCase):
             return "scipy 9.9" in browser.find("#queue").text
         wait_until(rendered)
         self.assertIn("The form for this needs JavaScript", browser.find("#request").text)
+        self.post(*cancel)
+        def ended():
+            browser.open("/archer2/builds/")
+            return "scipy 9.9" in browser.find("#ended").text
+        wait_until(ended)
+        browser.show()
+        browser.open("/archer2/builds/")
+        wait_until(lambda: any("scipy 9.9" in text and "it was cancelled" in text for text in browser.texts("#ended li")))
+        self.assertNotIn("scipy 9.9", browser.find("#queue").text)
 
     def post(self, path, token, document):
         request = urllib.request.Request(self.farm.url + path, data=json.dumps(document).encode(), headers={"Authorization": f"Bearer {token}"})

@@ -156,6 +156,8 @@ class TasksTest(FarmCase):
         self.assertEqual(report["outcome"]["diagnosis"]["cause"], "compiler.missing_header")
         self.assertIn("this_cluster_has_not.h", self.asker.say("log", task))
         self.assertIn("failed", self.asker.say("list", INDEX, "--state", "failed"))
+        shown = farm.run("avail_wheels", "--index-url", farm.simple_url(), "--status", "yard-bad", "--json")
+        self.assert_ran(shown, "request failed", report["reason"], f"{farm.url}/{INDEX}/builds/request.html?id={task}")
 
     def test_the_log_is_plain_text_that_no_browser_guesses_at(self):
         farm = self.fresh_farm()

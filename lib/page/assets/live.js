@@ -128,10 +128,11 @@
     last_data = all_data;
     const data = of_machine(all_data);
     const attempts = all(data, "attempts"), failures = all(data, "failures");
-    const waiting = [...(data.requests ?? []), ...all(data, "cells").filter(cell => cell.state === "wanted" || cell.state === "held")];
+    const requests = data.requests ?? [], ended = requests.filter(request => request.ended);
+    const waiting = [...requests.filter(request => !request.ended), ...all(data, "cells").filter(cell => cell.state === "wanted" || cell.state === "held")];
     fill("running", attempts, attempts.map(running), "Nothing is being built.");
     fill("failures", failures, failures.map(failed), "No build has failed.");
-    fill("queue", waiting, waiting.map(cell => {
+    const line = cell => {
       const states = element("span");
       states.append(...state(cell));
       const title = element("strong", cell.asked ? "" : name(cell));
@@ -140,8 +141,10 @@
         link.href = root + "builds/request.html?" + new URLSearchParams({id: cell.id});
         title.append(link);
       }
-      return row(title, dotted("span", place(cell), cell.purpose, cell.asked && ["asked ", yard.time(cell.asked)]), states);
-    }), "Nothing waits.");
+      return row(title, dotted("span", place(cell), cell.purpose, cell.ended ? ["ended ", yard.time(cell.ended)] : cell.asked && ["asked ", yard.time(cell.asked)]), states);
+    };
+    fill("queue", waiting, waiting.map(line), "Nothing waits.");
+    fill("ended", ended, ended.map(line), "None in the last two weeks.");
     const agents = data.sites.map(site => ({...site, late: is_late(site), due: Date.parse(site.next_tick) < Date.now()}));
     fill("agents", agents.map(site => [site.site, site.time, site.late, site.due]), agents.map(site => {
       const life = element("span", "last report ");

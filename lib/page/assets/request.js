@@ -84,7 +84,7 @@
     const ids = known().filter(id => !shown.has(id));
     if (ids.length === 0) return;
     if (!field("token").value)
-      return say(ids.length + (ids.length === 1 ? " request" : " requests") + " of this browser: the token shows state and log. What is open is under Waiting.");
+      return say(ids.length + (ids.length === 1 ? " request" : " requests") + " of this browser: the token shows state and log. All requests of this index are listed above.");
     for (const id of ids) call("tasks/" + encodeURIComponent(id)).then(reply => reply.json()).then(update).catch(() => {});
   };
   field("token").addEventListener("change", () => { say(""); follow_known(); });

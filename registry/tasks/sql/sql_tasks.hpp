@@ -57,6 +57,7 @@ using wire::Task;
 
 // The states of tasks that have not ended: the index open_task has the same list (schema.cpp).
 inline constexpr std::string_view is_open = "state IN ('awaits_approval', 'queued', 'claimed')";
+inline constexpr std::string_view is_ended = "state IN ('done', 'failed', 'cancelled')";
 // "Asked for twice is one task."
 inline constexpr std::string_view is_of_request =
     "task.index_name = ? AND task.package = ? AND task.version = ? AND task.python = ? AND "
@@ -217,9 +218,18 @@ class SqlTasks : public TaskRows {
     }
     Result<std::vector<Task>> ended_before(base::UnixMicros time, std::size_t limit) const override {
         return database_
-            .prepare(sql::select_rows("WHERE task.state IN ('done', 'failed', 'cancelled') AND "
-                                      "task.changed < ? ORDER BY task.number LIMIT ?"),
+            .prepare(sql::select_rows("WHERE task." + std::string(sql::is_ended) +
+                                      " AND task.changed < ? ORDER BY task.number LIMIT ?"),
                      time, static_cast<std::int64_t>(limit))
+            .and_then([](auto query) { return sql::tasks_of(std::move(query)); });
+    }
+    Result<std::vector<Task>> ended_since(const std::string& index, base::UnixMicros time,
+                                          std::size_t limit) const override {
+        return database_
+            .prepare(sql::select_rows("WHERE task." + std::string(sql::is_ended) +
+                                      " AND task.index_name = ? AND task.changed >= ? "
+                                      "ORDER BY task.changed DESC, task.number DESC LIMIT ?"),
+                     index, time, static_cast<std::int64_t>(limit))
             .and_then([](auto query) { return sql::tasks_of(std::move(query)); });
     }
     Result<std::optional<Task>> find_open(const wire::TaskRequest& request) const override {

@@ -6,6 +6,7 @@
 #include <set>
 #include <sstream>
 
+#include "indexer/avail_wheels/farm.hpp"
 #include "indexer/avail_wheels/source/wheel_list_cache.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/files/file.hpp"
@@ -585,16 +586,16 @@ TEST_CASE("a request goes to the registry if the site names one or the user has 
     REQUIRE(base::replace_file(site, "config_version = 1\n"));
     CHECK(ask({"Torch==2.6", "-p", "3.12"}).out ==
           "Requested torch 2.6 for Python 3.12: task t5f0c is queued\n`avail_wheels --status` shows "
-          "when an agent takes it, or why none does.\n");
+          "when an agent takes it, or why none does, and how it ends.\n");
     CHECK(sent == std::vector<std::string>{
                       "https://registry/api/v1/tasks",
                       R"({"format":"wheelyard.task/1","index":"main","package":"torch","version":"2.6",)"
                       R"("python":"3.12","accelerator":""})",
                       "Authorization: Bearer wy_1_secret", "Content-Type: application/json"});
-    CHECK(ask({"torch", "-p", "3.12"}).err.find("one exact version") != std::string::npos);
     answer.body = R"({"id":"t5f0c","state":"queued","nobody_takes":"no agent takes it: bede builds"})";
     CHECK(ask({"torch==2.6", "-p", "3.7"}).out.find("is queued, but no agent takes it: bede builds\n") !=
           std::string::npos);
+    CHECK(ask({"torch", "-p", "3.12"}).err.find("one exact version") != std::string::npos);
     CHECK(ask({"torch>=2", "-p", "3.12"}).err.find("--request 'torch==VERSION'") != std::string::npos);
     CHECK(ask({"torch==2.6"}).err.find("-p 3.12") != std::string::npos);
     farm.environment["PATH"] = "/usr/bin:/bin";  // now there is a Python here, the system's
@@ -703,6 +704,30 @@ TEST_CASE("--status lists what users have asked for, and why nobody takes it") {
     const std::string out = farm.run({"--status", "six"}).out;
     CHECK(out.find("9.9") != std::string::npos);
     CHECK(out.find("request awaits approval  no agent builds for it\n") != std::string::npos);
+}
+
+TEST_CASE("--status lists how a request ended, with the reason and the address of its page") {
+    Options options;
+    options.source.index_url = "https://anna:secret@farm/main/simple/";
+    options.query.wanted = {*parse_wanted("six")};
+    const auto why_of = [&](const std::string& more) {
+        const auto get = [&](const std::string& url, const io::HttpHeaders&, std::uint64_t) {
+            CHECK(url == "https://anna:secret@farm/main/status.json");
+            io::HttpAnswer answer;
+            answer.status = 200;
+            answer.body = R"({"format":"wheelyard.index-status/1","index":"main","sites":[],"requests":[)"
+                          R"({"id":"t1","package":"six","version":"1","python":"3.7","state":"failed")" +
+                          more + "}]}";
+            return base::Result<io::HttpAnswer>(answer);
+        };
+        const auto status = read_status(get, options, 0);
+        REQUIRE(status.has_value());
+        REQUIRE(status->rows.size() == 1);
+        CHECK(status->rows[0][state_column] == "request failed");
+        return status->rows[0][why_column];
+    };
+    CHECK(why_of(R"(,"reason":"no compiler")") == "no compiler; https://farm/main/builds/request.html?id=t1");
+    CHECK(why_of("") == "https://farm/main/builds/request.html?id=t1");
 }
 
 TEST_CASE("--status shows how far a build is, and its phase alone while the number of its steps is unknown") {

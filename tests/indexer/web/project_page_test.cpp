@@ -615,13 +615,16 @@ TEST_CASE("the search knows the GPU architectures of a version where they are no
           std::map<std::string, std::vector<std::string>>{{"1.0", {"sm_70"}}, {"3.0", {}}});
 }
 
-TEST_CASE("what users ask for waits on the page of builds, with the reason why nobody takes it") {
+TEST_CASE(
+    "the page of builds shows what users ask for, with the reason why nobody takes it, and how it ended") {
     const FarmReport report = read_farm_report(
         R"({"format":"wheelyard.index-status/1","index":"main","sites":[],"requests":[
         {"id":"t1","package":"torch","version":"9.9","python":"3.7","accelerator":"h200","state":"queued",
          "reason":"no agent <builds> for Python 3.7","asked":"2026-11-20T11:00:00.000000Z"},
         {"id":"t2","package":"six","version":"1","python":"3.12","state":"awaits_approval"},
-        {"id":"t3","package":"dask","version":"1","python":"3.12","state":"claimed"}]})");
+        {"id":"t3","package":"dask","version":"1","python":"3.12","state":"claimed"},
+        {"id":"t4","package":"scipy","version":"1","python":"3.12","state":"failed","reason":"no <compiler>",
+         "asked":"2026-11-20T11:00:00.000000Z","ended":"2026-11-20T12:00:00.000000Z"}]})");
     const std::string html = render_builds_page({}, "main", report);
     for (const char* part :
          {"<strong><a href=\"request.html?id=t1\">torch 9.9</a></strong><span class=\"quiet\">"
@@ -629,6 +632,14 @@ TEST_CASE("what users ask for waits on the page of builds, with the reason why n
           ">asked for</span>", "no agent &lt;builds&gt; for Python 3.7", ">awaits approval</span>",
           "<a href=\"request.html?id=t3\">dask 1</a>"})
         CHECK_MESSAGE(has(html, part), part);
+    const auto ended = html.find("<ul id=\"ended\"");
+    CHECK(html.find("dask 1") < ended);
+    REQUIRE(html.find("scipy 1") > ended);
+    for (const char* part :
+         {"<a href=\"request.html?id=t4\">scipy 1</a>", " · ended <time datetime=\"2026-11-20T12:00:00Z\">",
+          "<span class=\"state failed\">failed</span>", "no &lt;compiler&gt;"})
+        CHECK_MESSAGE(html.find(part, ended) != std::string::npos, part);
+    CHECK(has(render_builds_page({}, "main", {}), "None in the last two weeks."));
     CHECK(!has(html, "Nothing waits."));
     CHECK(has(render_builds_page({}, "main", {}), "Nothing waits."));
 }

@@ -11,6 +11,7 @@
 #include "registry/access/agents.hpp"
 #include "registry/api/api.hpp"
 #include "registry/api/limits.hpp"
+#include "registry/tasks/limits.hpp"
 #include "tests/registry/upload_fixture.hpp"
 #include "tests/support/sdist_writer.hpp"
 
@@ -204,7 +205,7 @@ TEST_CASE(
             return true;
         },
         fixture.clock,
-        [&](const std::string& index) { return registry::open_requests(*fixture.queue, index); });
+        [&](const std::string& index) { return registry::shown_requests(*fixture.queue, index); });
     registry::Api api(fixture.parts(fixture.queue.get(), nullptr, &reports));
     const auto ask = [&](const std::string& who, const std::string& operation, const std::string& body,
                          const std::string& task = {}) {
@@ -237,7 +238,6 @@ TEST_CASE(
     CHECK(ask(fixture.asker, "showTask", {}, task.id).find("bede builds for Python 3.12 only") !=
           std::string::npos);
     report.pythons = {"3.11"};
-    report.time += 1;
     report.claims = "recipes";
     report.recipes = {"torch"};
     report.time += 1;
@@ -246,11 +246,32 @@ TEST_CASE(
           std::string::npos);
     CHECK(shown.find("\"torch\"") == std::string::npos);  // no reader of the pages needs the list
     report.recipes = {"six"};
+    report.time += 1;
     REQUIRE(reports.keep(report));
     CHECK(requests().at(0).reason.empty());
     ask(fixture.builder, "claimTask", fixture.offer('1'));
     CHECK(requests().at(0).state == "claimed");
     ask(fixture.asker, "cancelTask", R"({"format":"wheelyard.change/1","reason":"enough"})", task.id);
+    REQUIRE(requests().size() == 1);
+    CHECK(requests()[0].state == "cancelled");
+    CHECK(requests()[0].reason == "it was cancelled");
+    CHECK(requests()[0].ended == fixture.clock.now());
+    CHECK(shown.find("anna") == std::string::npos);
+    fixture.clock.sleep_ms(1);
+    const std::string failed = wire::parse_task(ask(fixture.asker, "addTask", fixture.body_of())).value().id;
+    ask(fixture.builder, "claimTask", fixture.offer('2'));
+    wire::Outcome outcome;
+    outcome.attempt = "w1";
+    outcome.cell = "six-1.16.0-cp311";
+    outcome.diagnosis = wire::Diagnosis{};
+    outcome.diagnosis->error = {"job.exit", "No compiler in '/home/anna/bin'", "", "install one"};
+    ask(fixture.builder, "endTask", wire::render_task_end({fixture.name('2'), outcome}), failed);
+    REQUIRE(requests().size() == 2);
+    CHECK(requests()[0].id == failed);  // the newest first
+    CHECK(requests()[0].state == "failed");
+    CHECK(requests()[0].reason == "No compiler in 'PATH'");
+    fixture.clock.sleep_ms(tasks::shown_after_end_days * 24 * 3'600'000 + 1);
+    reports.show_requests("main");
     CHECK(requests().empty());
 }
 

@@ -277,6 +277,34 @@ TEST_CASE(
     CHECK(farm.store->removed() == 1);
 }
 
+TEST_CASE(
+    "what ended lately is listed for its index, the newest end first, for some days and no more than a "
+    "page") {
+    StoreFixture farm;
+    const auto ended = [&](const std::string& index) {
+        std::vector<std::string> found;
+        const auto listed = farm.store->lately_ended(index);
+        REQUIRE(listed.has_value());
+        for (const auto& task : *listed)
+            found.push_back(task.id);
+        return found;
+    };
+    const std::string one = farm.add();
+    const std::string two = farm.add(farm.request("scipy"));
+    farm.add(farm.request("numpy"));
+    REQUIRE(farm.store->cancel(two, "anna", "").has_value());
+    farm.clock.sleep_ms(ms_per_s);
+    REQUIRE(farm.store->cancel(one, "anna", "").has_value());
+    CHECK(ended("bede") == std::vector<std::string>{one, two});
+    CHECK(ended("archer2").empty());
+    farm.clock.sleep_ms(tasks::shown_after_end_days * 24 * 3600 * ms_per_s);
+    CHECK(ended("bede") == std::vector<std::string>{one});
+    for (std::size_t i = 0; i <= tasks::max_tasks_returned; ++i)
+        REQUIRE(farm.store->cancel(farm.add(farm.request("torch", "3." + std::to_string(i))), "anna", "")
+                    .has_value());
+    CHECK(ended("bede").size() == tasks::max_tasks_returned);
+}
+
 TEST_CASE("many that are to go go in several transactions, each by the next change") {
     StoreFixture farm;
     for (std::int64_t i = 0; i < tasks::max_removed_at_once + 1; ++i) {
