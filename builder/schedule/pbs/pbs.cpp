@@ -291,8 +291,8 @@ std::string render_header(const JobRequest& job, const QueueSettings& of_builds)
     add("-r n");  // a rerun would find the attempt already claimed
     // A chunk is the part of the job on one node: "select=2:ncpus=64:mpiprocs=4:ngpus=4".
     std::string select = "-l select=" + std::to_string(job.nodes);
-    const auto ask = [&](JobPart part, const std::string& text) {
-        if (settings.may_ask(part)) select += text;
+    const auto ask = [&](JobPart part, const std::string& chunk) {
+        if (settings.may_ask(part)) select += chunk;
     };
     ask(JobPart::cores, ":ncpus=" + std::to_string(job.cores * job.ranks_per_node));
     if (job.nodes * job.ranks_per_node > 1) select += ":mpiprocs=" + std::to_string(job.ranks_per_node);

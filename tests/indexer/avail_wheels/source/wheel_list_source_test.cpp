@@ -125,17 +125,17 @@ struct FakeIndex {
     base::ManualClock clock{1'000'000'000'000};
 
     base::Result<WheelListAnswer> fetch(Freshness freshness = Freshness::recent) {
-        const simple::GetPage get = [&](const std::string& url, const io::HttpHeaders& headers,
+        const simple::GetPage get = [&](const std::string& page, const io::HttpHeaders& headers,
                                         std::uint64_t) -> base::Result<io::HttpAnswer> {
             std::string etag;
             for (const auto& [name, value] : headers)
                 etag += name == "If-None-Match" ? " " + value : "";
-            asked.push_back(url.substr(url.rfind('/') + 1) + etag);
+            asked.push_back(page.substr(page.rfind('/') + 1) + etag);
             if (!answers) return base::fail("http.connect", "Nobody answers");
             io::HttpAnswer answer;
             answer.status = status;
             if (status != 200) return answer;
-            if (url.ends_with(simple::wheel_list_delta_name) || base_text.empty()) {
+            if (page.ends_with(simple::wheel_list_delta_name) || base_text.empty()) {
                 answer.status = 404;
             } else if (etag == " \"" + std::to_string(base_text.size()) + "\"") {
                 answer.status = 304;
