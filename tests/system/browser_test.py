@@ -718,8 +718,9 @@ class BrowserTest(unittest.TestCase):
         wait_until(lambda: "cancelled" in browser.find("#title").text)
         self.assertIn("rejected by approver: too new", browser.find("main").text)  # whoever reads the index reads its logs and names
         with urllib.request.urlopen(f"{self.farm.url}/archer2/status.json") as reply:
-            (left,) = [one for one in json.load(reply)["requests"] if one["package"] == "numpy"]
+            left, refused = sorted((one for one in json.load(reply)["requests"] if one["package"] == "numpy"), key=lambda one: one["python"])
         self.assertEqual((left["python"], left["state"]), ("3.12", "queued"))
+        self.assertEqual((refused["python"], refused["state"], refused["reason"]), ("3.13", "cancelled", "an operator refused it"))
         self.post(f"/api/v1/tasks/{left['id']}/cancel", token, {"format": "wheelyard.change/1", "reason": "tested"})
 
     def test_a_log_shows_the_last_state_of_a_line_and_an_old_token_of_the_tab_hides_nothing(self):

@@ -166,7 +166,7 @@
     const reports = await Promise.all(folders.map(folder => fetch(folder + "../status.json", {cache: "no-cache"})
       .then(reply => reply.ok ? reply.json() : {sites: []}).catch(() => ({sites: []}))));
     if (question !== questions) return;
-    const items = folders.flatMap((folder, at) => [...(reports[at].requests ?? []), ...yard.all(reports[at], "cells")]
+    const items = folders.flatMap((folder, at) => [...(reports[at].requests ?? []).filter(one => !one.ended), ...yard.all(reports[at], "cells")]
       .filter(cell => cell.package === name && !cell.purpose && cell.state !== "have").map(cell => {
         const item = element("li", "", "card"), title = element("h3", cell.package + " " + cell.version + " "), words = yard.state(cell);
         const page = cell.asked ? "builds/request.html?" + new URLSearchParams({id: cell.id}) : cell.attempt ? "builds/#" + yard.anchor(cell.attempt) : "builds/";
