@@ -274,6 +274,7 @@ class BrowserTest(BrowserCase):
         self.assertRegex(kept, r"^2 files, \d+ KiB; in quarantine 1 file, \d+ KiB; the disk has .* left\.$")
         self.assertEqual(self.farm.run("wheelyard-registry", "storage", INDEX, "-c", self.farm.config).stdout.split("; the disk")[0].count("1 file"), 1)
         find(By.XPATH, "//button[text()='Release']").click()
+        self.browser.switch_to.alert.dismiss()  # it asks for the reason
         self.wait_for(lambda: "reason" in find(By.ID, "operate-answer").text)
         find(By.NAME, "reason").send_keys("looked at it")
         find(By.XPATH, "//button[text()='Release']").click()
@@ -284,7 +285,8 @@ class BrowserTest(BrowserCase):
         # The reason was of that change; without another the next one is asked for its own.
         self.assertEqual(find(By.NAME, "reason").get_attribute("value"), "")
         find(By.XPATH, "//button[@aria-label='Revoke the token leaver']").click()
-        self.wait_for(lambda: "reason" in find(By.XPATH, "//form[@id='operate']/following-sibling::p[@id='operate-answer']").text)
+        self.browser.switch_to.alert.dismiss()
+        self.wait_for(lambda: "reason" in find(By.ID, "operate-answer").text)
         find(By.NAME, "reason").send_keys("has left")
         find(By.XPATH, "//button[@aria-label='Revoke the token leaver']").click()
         self.wait_for(lambda: any("leaver" in row and "revoked" in row for row in rows("tokens")))
