@@ -132,8 +132,8 @@ int run_run(const Arguments& arguments) {
         if (cell.awaits_others) screen.line("Not waiting for " + cell.name + ": " + cell.reason);
     }
     print(arguments.json ? render_plan_json(*plan)
-                         : render_plan(*plan, false, base::terminal_columns(STDOUT_FILENO)) +
-                               retry_line(*plan, (*place)->site()));
+                         : render_plan(*plan, false, base::terminal_columns(STDOUT_FILENO)));
+    if (!arguments.json) base::print_message(stdout, retry_line(*plan, (*place)->site()));
     return has_all(*plan) ? exit_well : exit_failed;
 }
 

@@ -66,11 +66,11 @@ base::Status make_variant(Attempt& attempt, Ports& ports) {
     const fs::path made = folder / inspect::variant_filename(name, variant.label);
     WHEELYARD_ASSIGN(const auto bytes, base::FileReader::open(file));
     WHEELYARD_ASSIGN(auto into, base::FileReplacement::begin(made));
-    WHEELYARD_TRY(inspect::write_variant_wheel(bytes, name, variant, version,
-                                               [&](std::string_view piece) -> base::Status {
-                                                   WHEELYARD_TRY(ports.still_ours());
-                                                   return into.write(piece);
-                                               }));
+    const auto write = [&](std::string_view piece) -> base::Status {
+        WHEELYARD_TRY(ports.still_ours());
+        return into.write(piece);
+    };
+    WHEELYARD_TRY(inspect::write_variant_wheel(bytes, name, variant, version, write));
     WHEELYARD_TRY(into.commit());
 
     WHEELYARD_ASSIGN(inspection, inspection_of(attempt, ports, made));

@@ -74,11 +74,10 @@ class SdistsTest(SdistsCase):
     def test_the_project_page_lists_sdists_and_avail_wheels_does_not(self):
         self.assert_ran(twine_upload(self.farm, self.token, Wheel("listed").write(self.folder), Sdist("listed").write(self.folder)))
         deadline = time.monotonic() + COMMAND_TIMEOUT_S
-        status, _, body = self.farm.get("/debian12/project/listed/", accept="text/html")
-        while status == 404 and time.monotonic() < deadline:  # the web UI comes after those of installers
+        page = ""
+        while "Source distributions" not in page and time.monotonic() < deadline:  # the web UI comes after those of installers
             time.sleep(0.1)
-            status, _, body = self.farm.get("/debian12/project/listed/", accept="text/html")
-        page = body.decode()
+            page = self.farm.get("/debian12/project/listed/", accept="text/html")[2].decode()
         self.assertIn("Source distributions", page)
         self.assertIn("listed-1.0.tar.gz", page)
         done = self.farm.run("avail_wheels", "--index-url", self.farm.simple_url(), "listed")
