@@ -99,7 +99,8 @@ class TerminalTest(FarmCase):
 
     def assert_fits(self, text: str, columns: int, label: int = LABEL):
         for line in re.sub(r"\x1b\[[0-9;]*[mK]", "", text).replace("\r", "\n").split("\n"):
-            if len(max(line.split(), key=len, default="")) + label <= columns:
+            is_command = line.startswith("  wheelyard-builder ")  # it is pasted, so it stays whole
+            if not is_command and len(max(line.split(), key=len, default="")) + label <= columns:
                 self.assertLessEqual(len(line), columns, text)
 
     def test_every_table_fits_the_terminal_cuts_no_word_and_has_heads(self):
