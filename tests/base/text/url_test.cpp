@@ -3,6 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <set>
+#include <string>
+
 using namespace wheelyard::base;
 
 TEST_CASE("a URL is split into its parts and rendered unchanged") {
@@ -91,11 +94,11 @@ TEST_CASE("a host without a port stands for the default port of the URL's scheme
     const std::set<std::string> hosts{"a.example", "b.example:8443"};
     for (const char* named : {"https://a.example/x", "https://a.example:443/x", "http://a.example/x",
                               "http://a.example:80/x", "https://b.example:8443/x"})
-        CHECK_MESSAGE(base::names_host(hosts, base::parse_url(named).value()), named);
+        CHECK_MESSAGE(names_host(hosts, parse_url(named).value()), named);
     for (const char* other : {"https://a.example:8443/x", "https://a.example:80/x", "http://a.example:443/x",
                               "https://b.example/x", "https://c.example/x"})
-        CHECK_FALSE_MESSAGE(base::names_host(hosts, base::parse_url(other).value()), other);
-    CHECK(base::parse_url("http://a.example/x")->host_and_port() == "a.example:80");
+        CHECK_FALSE_MESSAGE(names_host(hosts, parse_url(other).value()), other);
+    CHECK(parse_url("http://a.example/x")->host_and_port() == "a.example:80");
 }
 
 TEST_CASE("the last segment is a file name or an error") {
