@@ -21,6 +21,12 @@ TEST_CASE("parsing an exit record converts milliseconds to microseconds") {
     REQUIRE(record->phases.size() == 2);
     CHECK(record->phases[1].began == 2'500'000);
     CHECK(record->ended == 9'000'000);
+    // A job that ended before its first phase; and what no list is.
+    for (const char* phases : {"", R"(,"phases":5)"}) {
+        const std::string none =
+            std::string(R"({"format":"wheelyard.exit/1","attempt":"w1","exit_code":0)") + phases + "}";
+        CHECK_MESSAGE(parse_exit_record(none, "w1").value().phases.empty(), none);
+    }
 }
 
 TEST_CASE("a record of another attempt or a truncated one is an error, a missing one is not") {

@@ -767,6 +767,9 @@ TEST_CASE("a misspelt name gets a suggestion on a terminal, but not in a script"
     CHECK(farm.run({"torhc"}).err == "avail_wheels: There is no torhc here. Did you mean torch?\n");
     CHECK(farm.run({"torhc"}).status == 0);
     CHECK(farm.run({"*cdf*"}).err == "avail_wheels: No name here matches *cdf*.\n");
+    CHECK(farm.run({"tor*", "torhc"}).err ==
+          "avail_wheels: 1 of 2 has no wheel: torhc\n"
+          "avail_wheels: There is no torhc here. Did you mean torch?\n");
 }
 
 TEST_CASE("an empty answer names the next step on a terminal") {

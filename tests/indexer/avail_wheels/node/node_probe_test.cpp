@@ -7,6 +7,7 @@
 
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/temp_dir.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/base/text/text.hpp"
 #include "tests/accelerator/amd_smi_output.hpp"
 
@@ -475,6 +476,17 @@ TEST_CASE("a library that is there lacks what it needs itself, also where that o
     ask_libraries(fake.host(), fake.clock, asked, again);
     CHECK(fake.started.empty());
     CHECK(again.libraries.at("libd.so.1").lacks == "libgone.so.1");
+
+    // A cache of another version of the program.
+    const fs::path cache = fake.folder.path() / "cache/wheelyard/libraries-gh001.json";
+    auto text = base::read_file(cache, base::mib).value();
+    const std::string format = "wheelyard.node-libraries/2";
+    text.replace(text.find(format), format.size(), "wheelyard.node-libraries/1");
+    REQUIRE(base::replace_file(cache, text));
+    Node other = fake.known();
+    fake.started.clear();
+    ask_libraries(fake.host(), fake.clock, asked, other);
+    CHECK_FALSE(fake.started.empty());
 }
 
 TEST_CASE("musl's loader says what is missing on standard error") {
@@ -538,7 +550,7 @@ TEST_CASE("a file in a search path counts if it is an ELF file for the interpret
     Node arm;
     arm.machine = "aarch64";
     arm.is_described = true;
-    ask_libraries(fake.host(), fake.clock, {"/sw/arm/libq.so.1", "/sw/text/libq.so.1"}, arm);
+    ask_libraries(fake.host(), fake.clock, {"/sw/text/libq.so.1", "/sw/arm/libq.so.1"}, arm);
     CHECK(arm.libraries.at("/sw/arm/libq.so.1").path == "/sw/arm/libq.so.1");
     CHECK(arm.libraries.at("/sw/text/libq.so.1").path == "");
 }
