@@ -81,11 +81,13 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION
     # It reports what libstdc++ 12's own stable_sort uses.
     target_compile_options(wheelyard_flags INTERFACE -Wno-deprecated-declarations)
 endif()
-if(WHEELYARD_UNITY)  # a local variable may have the name of another file's helper; the trees that compile each file look for it
+# In a joint source a local variable may have the name of another file's helper, and GCC also means names within a lambda that
+# does not capture the outer one: the tree of clang-tidy looks for what is left.
+if(WHEELYARD_UNITY OR CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(wheelyard_flags INTERFACE -Wno-shadow)
-    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # it takes each source in the generated one for a header
-        target_compile_options(wheelyard_flags INTERFACE -Wno-subobject-linkage)
-    endif()
+endif()
+if(WHEELYARD_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # it takes each source in the generated one for a header
+    target_compile_options(wheelyard_flags INTERFACE -Wno-subobject-linkage)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # Once it inlines, GCC 12 reports these falsely in the standard library's own variant and string; Clang, clang-tidy and
