@@ -121,12 +121,13 @@ base::Result<FarmStatus> read_status(const simple::GetPage& get, const Options& 
                                    base::render_duration_ms(*silent_ms));
         if (site.is_cut) farm.notices.push_back("the report of " + site.site + " is not complete");
     }
+    const std::string place = place_of_status(options);
     for (const status::RequestReport& request : index.requests) {
         const std::string project = wheel::normalize_name(request.package);
         if (!std::any_of(wanted.begin(), wanted.end(),
                          [&](const Wanted& one) { return one.matches(project); }))
             continue;
-        const std::string page = page_of_request(place_of_status(options), request.id);
+        const std::string page = page_of_request(place, request.id);
         farm.rows.push_back({request.package, request.version, request.python, request.accelerator, "",
                              "request " + base::replace_all(request.state, "_", " "),
                              request.reason + (request.reason.empty() || page.empty() ? "" : "; ") + page});

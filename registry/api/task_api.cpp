@@ -150,11 +150,14 @@ std::string public_reason(const wire::Task& task) {
 std::vector<status::RequestReport> shown_requests(tasks::TaskStore& tasks, const std::string& index) {
     std::vector<status::RequestReport> shown;
     const auto add = [&](const base::Result<std::vector<wire::Task>>& found) {
-        if (!found) io::log_warn("tasks.not_shown", {{"index", index}, {"error", found.error().text()}});
-        for (const wire::Task& task : found ? *found : std::vector<wire::Task>()) {
+        if (!found) {
+            io::log_warn("tasks.not_shown", {{"index", index}, {"error", found.error().text()}});
+            return false;
+        }
+        for (const wire::Task& task : *found) {
             if (shown.size() < status::max_requests_per_index) shown.push_back(report_of(task));
         }
-        return found.has_value();
+        return true;
     };
     for (const auto state :
          {wire::TaskState::claimed, wire::TaskState::queued, wire::TaskState::awaits_approval}) {
