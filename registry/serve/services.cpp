@@ -1,8 +1,11 @@
 // What answers requests, each part with what it needs of the phases before.
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <thread>
 #include <utility>
 
+#include "lib/base/files/temporary_files.hpp"
 #include "lib/io/log.hpp"
 #include "registry/api/task_api.hpp"
 #include "registry/identity/transport.hpp"
@@ -19,6 +22,19 @@ unsigned inspect_threads() {
 Logins::Network network_of_provider(const identity::ProviderRules& rules) {
     return {identity::fetch_over_network(rules.allow_private),
             identity::post_over_network(rules.allow_private)};
+}
+
+// What a killed server was writing. Only the server writes these; an import beside it keeps torch's tables too, and only logs
+// that one is gone.
+base::Status remove_half_written(const std::filesystem::path& store) {
+    for (const char* file : {"scrub.json", "lost-files.tsv"})
+        WHEELYARD_TRY(base::remove_temporary_files(store / file));
+    for (const char* folder : {"sites", "torch", "upstream"}) {
+        std::error_code ignored;
+        if (std::filesystem::exists(store / folder, ignored))
+            WHEELYARD_TRY(base::remove_temporary_files_below(store / folder));
+    }
+    return {};
 }
 
 // Of a site, also on the pages of the web UI.
@@ -88,6 +104,7 @@ ServingParts::ServingParts(Claim& claim, KeptParts& kept, PublishQueue& pages, s
 base::Result<std::unique_ptr<ServingParts>> ServingParts::open(Claim& claim, KeptParts& kept,
                                                                PublishQueue& pages) {
     const RegistryConfig& config = claim.config;
+    WHEELYARD_TRY(remove_half_written(config.store));
     WHEELYARD_ASSIGN(auto board, claim.store.report_board());
     auto last_used = std::make_unique<LastUsed>(config.store / "upstream" / "last-used.json");
     WHEELYARD_ASSIGN(auto upstreams, Upstreams::open({.config = claim.live,

@@ -10,7 +10,6 @@
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/private_files.hpp"
-#include "lib/base/files/temporary_files.hpp"
 #include "lib/io/log.hpp"
 #include "registry/upstream/limits.hpp"
 #include "registry/upstream/offer.hpp"
@@ -51,12 +50,6 @@ std::string key_of(const std::string& cache_index, const std::string& project) {
 }
 
 }  // namespace
-
-base::Status PageStore::remove_leftovers() const {
-    std::error_code error;
-    if (!std::filesystem::exists(folder_, error)) return {};
-    return base::remove_temporary_files_below(folder_);
-}
 
 std::filesystem::path PageStore::page_file(const std::string& cache_index, const std::string& project) const {
     return folder_ / cache_index / "pages" / (project + ".json");

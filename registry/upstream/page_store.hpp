@@ -24,8 +24,6 @@ class PageStore {
     // `folder`: DIR/upstream; created when the first page is written.
     explicit PageStore(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-    // Removes what killed writers left. Single writer only.
-    [[nodiscard]] base::Status remove_leftovers() const;
     // nullptr: none. An unreadable file is logged; what it had is unknown, but it had something. Notices what other
     // processes wrote.
     [[nodiscard]] SharedPage find(const std::string& cache_index, const std::string& project);

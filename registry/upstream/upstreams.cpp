@@ -87,9 +87,7 @@ Upstreams::Rules::Rules(const RegistryConfig& from)
 
 base::Result<std::unique_ptr<Upstreams>> Upstreams::open(UpstreamParts parts) {
     WHEELYARD_ASSIGN(auto reader, parts.store.reader());
-    auto upstreams = std::unique_ptr<Upstreams>(new Upstreams(std::move(parts), std::move(reader)));
-    WHEELYARD_TRY(upstreams->store_.remove_leftovers());
-    return upstreams;
+    return std::unique_ptr<Upstreams>(new Upstreams(std::move(parts), std::move(reader)));
 }
 
 Upstreams::Upstreams(UpstreamParts parts, std::unique_ptr<const catalog::Catalog> reader)
