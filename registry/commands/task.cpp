@@ -43,9 +43,20 @@ struct TaskArguments {
     bool json = false;
 };
 
+// A task as the server answers it: its document also says why nobody takes it.
+struct AnsweredTask {
+    Task task;
+    io::Json document;
+};
+
+base::Result<AnsweredTask> read_task(const io::Json& document) {
+    WHEELYARD_ASSIGN(Task task, wire::parse_task(document.render()));
+    return AnsweredTask{std::move(task), document};
+}
+
 // At most max_tasks_added, in one request.
-base::Result<std::vector<base::Result<Task>>> add_part(Door& door,
-                                                       std::span<const wire::TaskRequest> requests) {
+base::Result<std::vector<base::Result<AnsweredTask>>> add_part(Door& door,
+                                                               std::span<const wire::TaskRequest> requests) {
     io::Json list = io::Json::array();
     for (const wire::TaskRequest& request : requests) {
         WHEELYARD_ASSIGN(io::Json document, io::parse_json(wire::render_task_request(request)));
@@ -57,10 +68,10 @@ base::Result<std::vector<base::Result<Task>>> add_part(Door& door,
     if (document.items("tasks").size() != requests.size())
         return base::fail("task.body", "The server answered another number of tasks",
                           std::to_string(document.items("tasks").size()), "upgrade the server");
-    std::vector<base::Result<Task>> answers;
+    std::vector<base::Result<AnsweredTask>> answers;
     for (const io::Json& one : document.items("tasks")) {
         const io::Json* problem = one.find("problem");
-        answers.push_back(problem == nullptr ? wire::parse_task(one.render())
+        answers.push_back(problem == nullptr ? read_task(one)
                                              : base::fail(problem->string_or("code", ""),
                                                           without_full_stop(problem->string_or("detail", "")),
                                                           problem->string_or("value", ""),
@@ -70,8 +81,8 @@ base::Result<std::vector<base::Result<Task>>> add_part(Door& door,
 }
 
 // One answer for each request, in their order.
-std::vector<base::Result<Task>> add_all(Door& door, const std::vector<wire::TaskRequest>& requests) {
-    std::vector<base::Result<Task>> answers;
+std::vector<base::Result<AnsweredTask>> add_all(Door& door, const std::vector<wire::TaskRequest>& requests) {
+    std::vector<base::Result<AnsweredTask>> answers;
     const std::span<const wire::TaskRequest> all(requests);
     for (std::size_t from = 0; from < all.size(); from += max_tasks_added) {
         const auto wanted = all.subspan(from, std::min(max_tasks_added, all.size() - from));
@@ -94,14 +105,17 @@ std::string render_text(const Task& task) {
     return line;
 }
 
-void print_task(const Task& task, bool json) {
-    const std::string text = json ? wire::task_json(task).render() : render_text(task);
+void print_task(const AnsweredTask& answered, bool json) {
+    std::string text = json ? answered.document.render() : render_text(answered.task);
+    const std::string nobody_takes = answered.document.string_or("nobody_takes", "");
+    if (!json && !nobody_takes.empty()) text += "\n  " + nobody_takes;
     base::print_untrusted(stdout, text + "\n");
 }
 
 base::Status print_one(Door& door, Asked& asked) {
     WHEELYARD_ASSIGN(const std::string answer, door.ask(asked.operation, asked.arguments));
-    WHEELYARD_ASSIGN(const Task task, wire::parse_task(answer));
+    WHEELYARD_ASSIGN(const io::Json document, io::parse_json(answer));
+    WHEELYARD_ASSIGN(const AnsweredTask task, read_task(document));
     print_task(task, asked.json);
     return {};
 }

@@ -97,7 +97,8 @@ class TasksTest(FarmCase):
         # The token is for one of the sites: the other's refusal stops nothing, and is said.
         partly = self.asker.run("add", INDEX, "six", "1.0", "--python", "3.12", "--also", STAGING)
         self.assert_failed(partly, f"{STAGING}, Python 3.12: ", "Some of the requests were refused", "1 of 2")
-        self.assertIn("queued  " + INDEX + "  six 1.0 for Python 3.12", partly.stdout)
+        self.assertRegex(partly.stdout, rf"queued  {INDEX}  six 1.0 for Python 3.12\n  no agent reports to this index, so nobody takes requests\n")
+        self.assertIn("no agent reports to this index", self.asker.say("show", tasks[0]["id"]))
 
     def test_site_check_says_that_a_token_may_not_claim_tasks_and_which_one_to_ask_for(self):
         farm = self.fresh_farm()
