@@ -22,6 +22,14 @@
 namespace wheelyard::inspect {
 namespace {
 
+// Whether the name came with a Python that each of these is, or is newer than.
+bool is_had_by_all(const wheel::SpecifierSet& pythons, std::string_view name) {
+    const GoneName* row = gone_name(name);
+    if (row == nullptr || row->first == 0) return false;
+    const auto before = wheel::Version::parse("3." + std::to_string(row->first - 1) + ".99");
+    return before && !pythons.contains(*before, wheel::Prereleases::allowed);
+}
+
 // What lies beside a project's package and is not imported by its users.
 constexpr std::array<std::string_view, 9> side_folders{"test",     "tests", "doc",        "docs",   "example",
                                                        "examples", "bench", "benchmarks", "scripts"};
@@ -112,17 +120,16 @@ class ReachedCode {
         if (!walk.is_whole) return;
         facts.opens = std::move(walk.opened);
         facts.gone_names = std::move(walk.gone);
-        // Most wheels that write `X | None` are for newer Pythons alone.
-        const auto pythons = wheel::SpecifierSet::parse(facts.requires_python);
-        const auto before = wheel::Version::parse("3.9.99");
-        if (pythons && before && !pythons->contains(*before, wheel::Prereleases::allowed))
-            facts.gone_names.erase(std::string(union_type));
         if (const auto brought = brought_by(facts.requires_dist)) {
             for (const auto& [module, by] : walk.foreign)
                 if (!brought->contains(module)) facts.gone_names.emplace(module, by);
             for (const auto& [module, other] : walk.replaced)
                 if (!brought->contains(other.first)) facts.gone_names.emplace(module, other.second);
         }
+        // Most wheels with what is new, such as `X | None`, are for newer Pythons alone.
+        if (const auto pythons = wheel::SpecifierSet::parse(facts.requires_python))
+            std::erase_if(facts.gone_names,
+                          [&](const auto& one) { return is_had_by_all(*pythons, one.first); });
         if (modules_.modules.empty() || (!has_extensions_ && walk.files.empty())) return;
         add_neighbours(walk.files);
         follow_needed(walk.files);

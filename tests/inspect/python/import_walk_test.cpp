@@ -204,6 +204,12 @@ TEST_CASE("names of the standard library that some Pythons lack") {
     CHECK(gone("def f():\n  import winreg\nf()\n").empty());  // yt_dlp
     CHECK(gone("def f():\n  import cgi\nf()\n") == "cgi");
     CHECK(gone("import ctypes\nuser32 = ctypes.windll.user32\n") == "ctypes.windll.user32");
+    CHECK(gone("from typing import Any, override\n") == "typing.override");
+    CHECK(gone("import typing\nX = typing.Self\n") == "typing.Self");
+    CHECK(gone("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n  from typing import Self\n").empty());
+    CHECK(gone("import sys\nif sys.version_info >= (3, 11):\n  import tomllib\nelse:\n  import tomli as "
+               "tomllib\n")
+              .empty());
     CHECK(gone("import collections\nclass A(collections.Mapping): pass\n") == "collections.Mapping");
     CHECK(gone("from collections import Mapping, deque\n") == "collections.Mapping");
     CHECK(gone("from collections.abc import Mapping\n").empty());
@@ -275,7 +281,8 @@ TEST_CASE("a removed module in whose place a handler imports one of another proj
     CHECK(replaced("try:\n  import audioop\nexcept ImportError:\n  try:\n    import pyaudioop\n"
                    "  except ImportError:\n    pass\n")
               .empty());
-    CHECK(replaced("try:\n  import tomllib\nexcept ImportError:\n  import tomli\n").empty());
+    CHECK(replaced("try:\n  import tomllib\nexcept ImportError:\n  import tomli\n") == "tomllib tomli");
+    CHECK(replaced("try:\n  import json\nexcept ImportError:\n  import ujson\n").empty());
 }
 
 TEST_CASE("a limit that is reached proves nothing, and damaged source ends") {
