@@ -16,6 +16,8 @@ constexpr std::size_t block_bytes = 16 * base::kib;
 
 TarKind kind_of(archive_entry* entry) {
     if (!hardlink_of(entry).empty()) return TarKind::link;
+    // Their names and sizes are not those of the header: readers see different archives.
+    if (archive_entry_sparse_count(entry) > 0) return TarKind::other;
     switch (archive_entry_filetype(entry)) {
         case AE_IFREG:
             return TarKind::file;
@@ -112,7 +114,9 @@ base::Result<std::optional<TarMember>> TarGzReader::next() {
     if (archive_entry_size_is_set(entry) != 0)
         member.size_bytes = static_cast<std::uint64_t>(std::max<la_int64_t>(0, archive_entry_size(entry)));
     const auto parts = safe_parts(member.name);
-    member.is_inside = parts && leads_inside(entry, parts->empty() ? 0 : parts->size() - 1);
+    constexpr std::size_t own = 2;  // the member itself, and the archive's folder
+    member.is_inside = parts && leads_inside(entry, parts->size() < own ? 0 : parts->size() - own);
+    member.hard_link = hardlink_of(entry);
     return std::optional(std::move(member));
 }
 

@@ -218,13 +218,16 @@ bool evaluate_node(const MarkerNode& node, const MarkerEnvironment& environment)
     return evaluate_comparison(node, environment);
 }
 
-// Verified with packaging 26.3: `~=` and `===` are defined for versions only, `~=` needs a valid specifier, and
+// Verified with packaging 26.3: a Requires-Dist has none of the variables of locks, `~=` and `===` are defined for versions only, `~=` needs a valid specifier, and
 // one side must be a variable.
 bool is_defined(const MarkerNode& node, bool is_of_variant) {
     const Operand& left = node.left;
     const Operand& right = node.right;
-    for (const Variable* one : {left.variable, right.variable})
-        if (one != nullptr && one->is_of_variant && !is_of_variant) return false;
+    for (const Variable* one : {left.variable, right.variable}) {
+        if (one == nullptr) continue;
+        const bool is_of_lock = one->members == Members::names;  // extras, dependency_groups
+        if (is_of_lock || (one->is_of_variant && !is_of_variant)) return false;
+    }
     const Variable* variable = left.variable != nullptr ? left.variable : right.variable;
     if (variable == nullptr) return false;
     const bool compatible = node.operation == MarkerOperator::compatible;

@@ -166,6 +166,10 @@ bool SpecifierSet::contains(const Version& version, Prereleases prereleases) con
                        [&](const Specifier& specifier) { return specifier.contains(version); });
 }
 
+void SpecifierSet::add(const SpecifierSet& other) {
+    specifiers_.insert(specifiers_.end(), other.specifiers_.begin(), other.specifiers_.end());
+}
+
 std::string SpecifierSet::text() const {
     std::vector<std::string> parts;
     parts.reserve(specifiers_.size());

@@ -47,6 +47,7 @@ class SpecifierSet {
     // pre-releases"). The fallback for projects with only pre-releases is up to the caller.
     [[nodiscard]] bool contains(const Version& version,
                                 Prereleases prereleases = Prereleases::as_specified) const;
+    void add(const SpecifierSet& other);  // what both match is left
     [[nodiscard]] const std::vector<Specifier>& specifiers() const { return specifiers_; }
     [[nodiscard]] bool empty() const { return specifiers_.empty(); }
     [[nodiscard]] std::string text() const;  // as parsed, joined by ","

@@ -141,7 +141,8 @@ TEST_CASE("a comparison that packaging raises an exception for is found, whereve
          {"python_version ~= 'abc'", "platform_machine ~= 'x86'", "os_name ~= '1.0'", "python_version ~= '3'",
           "'a' == 'b'", "'3.8' < '3.9'", "os_name === 'posix'", "'linux' ~= sys_platform", "extra ~= '1.0'",
           "python_full_version ~= '3.8.*'", "python_version ~= ''", "python_version ~= os_name",
-          "python_version ~= '3.8.1.dev0+local'", "os_name == 'nt' and (os_name ~= 'x' or os_name == 'a')"}) {
+          "python_version ~= '3.8.1.dev0+local'", "os_name == 'nt' and (os_name ~= 'x' or os_name == 'a')",
+          "'x' in extras", "os_name == 'nt' or 'dev' not in dependency_groups"}) {
         CAPTURE(text);
         CHECK_FALSE(parsed(text).undefined_comparison().empty());
     }

@@ -103,11 +103,18 @@ class SdistCheck {
             findings_.add("sdist.member_name", name.substr(0, max_sdist_name_bytes));
         if (!member.is_inside || member.kind == io::TarKind::other)
             findings_.add_final("sdist.member_unsafe", name);
+        else if (!member.hard_link.empty() && !has_before(member.hard_link))
+            findings_.add_final("sdist.member_unsafe", name, {}, member.hard_link + " is no file before it");
         const bool is_below =
             path.starts_with(folder_) && path.size() > folder_.size() && path[folder_.size()] == '/';
         const bool is_folder = path == folder_ && member.kind == io::TarKind::folder;
         if (!is_below && !is_folder) findings_.add("sdist.folder", name, folder_ + "/…");
         keep_name(path, member);
+    }
+
+    [[nodiscard]] bool has_before(const std::string& path) const {
+        const auto known = kinds_.find(path);
+        return known != kinds_.end() && known->second != io::TarKind::folder;
     }
 
     // A name that is at once a file or link and a folder lets an unpacker write through the link.

@@ -104,7 +104,7 @@ const std::vector<Rule>& rules() {
          "Generate large repetitive data at build time instead of shipping it.", sdist_format},
         {"sdist.member_unsafe", reject,
          "A member would be written outside the folder or through a link, or is neither a file nor a folder "
-         "nor a link inside it.",
+         "nor a link inside it, or a hard link to no file before it, or a file with holes.",
          sdist_again, "PEP 721"},
         {"sdist.member_name", reject,
          "A member's name is not UTF-8, has control characters or an empty or `.` part, or is too long.",
@@ -171,7 +171,8 @@ const std::vector<Rule>& rules() {
         {"metadata.marker_undefined", reject,
          "A marker in Requires-Dist has a comparison that pip refuses to evaluate.",
          "Use ~= and === with versions only, as in python_version ~= \"3.8\", and == with text; "
-         "variant_label and the like only in wheels with a variant label.",
+         "extra for an extra: extras and dependency_groups are for locks; variant_label and the like only in "
+         "wheels with a variant label.",
          "dependency specifiers"},
         {"metadata.marker_variant", warn,
          "A marker in Requires-Dist has a variable of variants, which installers cannot read yet: "

@@ -116,6 +116,27 @@ TEST_CASE("each defect has its code") {
          six_with({.name = "six-1.16.0/a", .type = '2', .link = "b/../../../evil"}), "sdist.member_unsafe"},
         {"a hard link upwards", six_with({.name = "six-1.16.0/a", .type = '1', .link = "../evil"}),
          "sdist.member_unsafe"},
+        {"a link out of the folder and back by its name",
+         six_with({.name = "six-1.16.0/a/x", .type = '2', .link = "../../six-1.16.0/PKG-INFO"}),
+         "sdist.member_unsafe"},
+        {"a hard link to nothing", six_with({.name = "six-1.16.0/a", .type = '1', .link = "six-1.16.0/b"}),
+         "sdist.member_unsafe"},
+        {"a hard link to a file after it",
+         six()
+             .add({.name = "six-1.16.0/a", .type = '1', .link = "six-1.16.0/b"})
+             .add({.name = "six-1.16.0/b", .data = "x"})
+             .bytes(),
+         "sdist.member_unsafe"},
+        {"a hard link to a folder", six_with({.name = "six-1.16.0/a", .type = '1', .link = "six-1.16.0"}),
+         "sdist.member_unsafe"},
+        {"a file with holes",
+         six()
+             .add({.name = "PaxHeaders/a",
+                   .data = "24 GNU.sparse.size=1024\n26 GNU.sparse.numblocks=1\n24 GNU.sparse.map=512,3\n",
+                   .type = 'x'})
+             .add({.name = "six-1.16.0/a", .data = "abc"})
+             .bytes(),
+         "sdist.member_unsafe"},
         {"a file below a link",
          six()
              .add({.name = "six-1.16.0/a", .type = '2', .link = ".."})
