@@ -145,7 +145,8 @@ void read_yanked(const io::Json& file, FileLink& link) {
     if (yanked == nullptr) return;
     if (const auto* flag = yanked->as_bool()) link.yanked = *flag;
     if (const auto* reason = yanked->as_string()) {
-        link.yanked = true;
+        link.yanked =
+            !reason->empty();  // PEP 691: a truthy value; an empty attribute of HTML is another thing
         link.yanked_reason = *reason;
     }
 }

@@ -25,7 +25,9 @@ std::string place_of(const Json& file) {
 
 bool is_yanked(const Json& file) {
     const Json* yanked = file.find("yanked");
-    return yanked != nullptr && (yanked->as_string() != nullptr || file.bool_or("yanked", false));
+    if (yanked == nullptr) return false;
+    const std::string* reason = yanked->as_string();
+    return reason != nullptr ? !reason->empty() : file.bool_or("yanked", false);
 }
 
 std::optional<wheel::Version> version_of(const std::string& filename) {

@@ -108,8 +108,9 @@ TEST_CASE("all data of a JSON page is parsed (PEP 691, 700, 714)") {
         sha256_b +
         R"(","hashes":{},"requires-python":null,"yanked":false,"core-metadata":true},)"
         R"({"filename":"torch-2.2.tar.gz","url":"t","hashes":{"sha256":"short"},"yanked":true,"dist-info-metadata":true},)"
-        R"({"filename":"torch-2.1.tar.gz","url":"t","hashes":{},"core-metadata":false,"size":-1})");
+        R"({"filename":"torch-2.1.tar.gz","url":"t","hashes":{},"core-metadata":false,"size":-1,"yanked":""})");
     REQUIRE(page.files.size() == 4);
+    CHECK_FALSE(page.files[3].yanked);  // not truthy
     CHECK(page.files[0].filename == "torch-2.4.0+cu126-cp312-cp312-linux_x86_64.whl");
     CHECK(page.files[0].url ==
           "https://index.example/files/torch-2.4.0%2Bcu126-cp312-cp312-linux_x86_64.whl");
