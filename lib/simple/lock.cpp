@@ -104,11 +104,14 @@ std::string filename_of(io::TomlTable& file) {
     return name;
 }
 
-void read_wheels(io::TomlTable& table, LockedPackage& package) {
+// `fault`: the first for which pip refuses a lock that says enough for an answer.
+void read_wheels(io::TomlTable& table, LockedPackage& package, std::string& fault) {
     for (io::TomlTable& wheel : table.tables("wheels")) {
         (void)leave_other_keys(wheel, {});
         std::string sha256;
-        for (const auto& [algorithm, digest] : wheel.string_map("hashes")) {
+        const auto hashes = wheel.string_map("hashes");
+        if (hashes.empty() && fault.empty()) fault = wheel.place("hashes") + ": there is no hash";
+        for (const auto& [algorithm, digest] : hashes) {
             if (base::ascii_lower(algorithm) == "sha256") sha256 = base::ascii_lower(digest);
         }
         if (sha256.empty()) {
@@ -135,12 +138,14 @@ void read_sdist(io::TomlTable& table, LockedPackage& package) {
         package.version = parsed->version;
 }
 
-LockedPackage package_of(io::TomlTable& table) {
+LockedPackage package_of(io::TomlTable& table, std::string& fault) {
     LockedPackage package;
     package.name = table.string("name");
     if (table.has("name") && !wheel::is_valid_name(package.name))
         table.report("name", "this is no name of a package: " + package.name);
     package.project = wheel::normalize_name(package.name);
+    if (package.project != package.name && fault.empty())
+        fault = table.place("name") + ": " + package.name + " is not the normalized name " + package.project;
     if (const auto text = table.string_if("version")) {
         if (auto version = wheel::Version::parse(*text))
             package.version = *std::move(version);
@@ -148,7 +153,7 @@ LockedPackage package_of(io::TomlTable& table) {
             table.report("version", "this is no version: " + *text);
     }
     package.source = source_of(table);
-    read_wheels(table, package);
+    read_wheels(table, package, fault);
     read_sdist(table, package);
     package.requires_python = requires_python_of(table);
     if (package.version) {
@@ -229,12 +234,14 @@ base::Result<Lock> parse_lock(std::string_view text, const std::filesystem::path
         return base::fail("lock.too_many", root.place("packages") + ": Too many packages",
                           std::to_string(packages.size()),
                           "a lock has at most " + std::to_string(max_locked_packages));
+    std::string fault;
     for (io::TomlTable& package : packages) {
         for (std::string& key : leave_other_keys(package, package_keys))
             others.push_back(std::move(key));
-        lock.packages.push_back(package_of(package));
+        lock.packages.push_back(package_of(package, fault));
     }
     WHEELYARD_TRY(document.finish());
+    if (!fault.empty()) lock.warning = fault + "; pip refuses this lock (PEP 751)";
     if (version != "1.0") {
         std::sort(others.begin(), others.end());
         others.erase(std::unique(others.begin(), others.end()), others.end());

@@ -103,6 +103,23 @@ TEST_CASE("the wheels of a lock have the names that installers find them by") {
     }
 }
 
+TEST_CASE("what pip refuses a lock for is a warning where the lock says enough for an answer") {
+    const std::string good =
+        "wheels = [{ name = \"a_b-1.5-py3-none-any.whl\", url = \"u\", hashes = { sha256 = \"" + hash +
+        "\" } }]\n";
+    CHECK(lock_of(head + "[[packages]]\nname = \"a-b\"\n" + good).warning == "");
+    const Lock named = lock_of(head + "[[packages]]\nname = \"A_b\"\n" + good);
+    CHECK(named.warning ==
+          "pylock.toml:4:1: A_b is not the normalized name a-b; pip refuses this lock (PEP "
+          "751)");
+    const Lock without = lock_of(head +
+                                 "[[packages]]\nname = \"a-b\"\nwheels = [{ name = "
+                                 "\"a_b-1.5-py3-none-any.whl\", url = \"u\", hashes = {} }]\n");
+    CHECK(without.warning ==
+          "pylock.toml:5:59: there is no hash; pip refuses this lock (PEP 751)");
+    CHECK(without.packages[0].version->text() == "1.5");
+}
+
 TEST_CASE("a version that only an sdist's name has counts") {
     for (const char* sdist :
          {"name = \"a_b-1.5.tar.gz\"", "url = \"https://h/x/a-b-1.5.zip\"", "path = \"../a.b-1.5.tar.gz\""}) {
