@@ -1,4 +1,6 @@
 // Reads names and specifiers from requirements files.
+#include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <utility>
 
@@ -24,6 +26,27 @@ struct LogicalLine {
     std::size_t number = 0;  // of its first physical line
 };
 
+// pip's rule: ${NAME} in capitals, where it is set and not empty.
+std::string with_environment(std::string_view text) {
+    std::string expanded;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const std::size_t end =
+            text.substr(at).starts_with("${") ? text.find('}', at) : std::string_view::npos;
+        const std::string name(end == std::string_view::npos ? "" : text.substr(at + 2, end - at - 2));
+        const bool is_name = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+            return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+        });
+        const char* value = is_name ? std::getenv(name.c_str()) : nullptr;
+        if (value == nullptr || *value == '\0') {
+            expanded += text[at];
+            continue;
+        }
+        expanded += value;
+        at = end;
+    }
+    return expanded;
+}
+
 // pip's rules: a trailing `\` continues the line, and `#` at the start or after a space begins a comment.
 std::vector<LogicalLine> logical_lines(std::string_view text) {
     std::vector<LogicalLine> lines;
@@ -41,14 +64,15 @@ std::vector<LogicalLine> logical_lines(std::string_view text) {
         if (line.text.starts_with('#')) line.text.clear();
         for (const auto* comment : {" #", "\t#"})
             line.text.resize(std::min(line.text.size(), line.text.find(comment)));
-        line.text = std::string(base::trim(line.text));
+        line.text = with_environment(base::trim(line.text));
     }
     return lines;
 }
 
 // The file of "-r other.txt", "--requirement other.txt" or "--requirement=other.txt".
-std::optional<std::string> nested_file(std::string_view line) {
-    for (const std::string_view option : {"--requirement", "-r"}) {
+std::optional<std::string> nested_file(std::string_view line, std::string_view long_option,
+                                       std::string_view short_option) {
+    for (const std::string_view option : {long_option, short_option}) {
         if (!line.starts_with(option)) continue;
         std::string_view rest = line.substr(option.size());
         if (rest.starts_with('=')) rest.remove_prefix(1);
@@ -66,7 +90,8 @@ bool is_location(std::string_view line) {
 
 class RequirementsReader {
   public:
-    base::Status read(const fs::path& file, int depth) {
+    // The requirements of a file of constraints name no project, and bound those that others name.
+    base::Status read(const fs::path& file, int depth, bool is_constraints) {
         if (depth > max_requirements_depth) {
             return base::fail("wanted.nesting", "Requirements files are nested too deeply", file.native(),
                               "look for a file that includes itself with -r");
@@ -84,25 +109,45 @@ class RequirementsReader {
         if (simple::is_lock(file)) return take_lock(text, file);
         for (const auto& line : logical_lines(text)) {
             if (line.text.empty()) continue;
-            if (const auto nested = nested_file(line.text)) {
-                WHEELYARD_TRY(read(file.parent_path() / *nested, depth + 1));
+            if (const auto nested = nested_file(line.text, "--requirement", "-r")) {
+                WHEELYARD_TRY(read(file.parent_path() / *nested, depth + 1, is_constraints));
+            } else if (const auto constraints = nested_file(line.text, "--constraint", "-c")) {
+                WHEELYARD_TRY(read(file.parent_path() / *constraints, depth + 1, true));
             } else if (!line.text.starts_with('-') && !is_location(line.text)) {
                 // Options of one requirement (--hash=…) follow it.
                 const auto requirement =
                     base::trim(std::string_view(line.text).substr(0, line.text.find(" --")));
-                WHEELYARD_TRY(add(requirement, file.native() + ":" + std::to_string(line.number)));
+                WHEELYARD_TRY(add(requirement, file.native() + ":" + std::to_string(line.number),
+                                  is_constraints ? constraints_ : wanted_));
             }
         }
         return {};
     }
-    std::vector<Wanted> take() { return std::move(wanted_); }
+    // Of a project that several lines name all bounds hold.
+    std::vector<Wanted> take() {
+        std::vector<Wanted> all;
+        for (Wanted& wanted : wanted_) {
+            const auto before = std::find_if(all.begin(), all.end(), [&](const Wanted& one) {
+                return one.pattern == wanted.pattern && !one.is_glob() && !one.marker && !wanted.marker;
+            });
+            if (before == all.end())
+                all.push_back(std::move(wanted));
+            else
+                before->specifiers.add(wanted.specifiers);
+        }
+        for (const Wanted& bound : constraints_) {
+            for (Wanted& wanted : all)
+                if (bound.pattern == wanted.pattern && !bound.marker) wanted.specifiers.add(bound.specifiers);
+        }
+        return all;
+    }
 
   private:
     base::Status read_pyproject(std::string_view text, const fs::path& file) {
         WHEELYARD_ASSIGN(auto document, io::TomlDocument::parse(text, file));
         for (const auto& dependency :
              document.root().table_or_empty("project").strings_or("dependencies", {})) {
-            WHEELYARD_TRY(add(dependency, file.native()));
+            WHEELYARD_TRY(add(dependency, file.native(), wanted_));
         }
         return {};  // no finish(): other keys belong to other tools
     }
@@ -114,8 +159,8 @@ class RequirementsReader {
         return {};
     }
 
-    base::Status add(std::string_view requirement, const std::string& place) {
-        if (wanted_.size() >= max_requirements) {
+    static base::Status add(std::string_view requirement, const std::string& place, std::vector<Wanted>& to) {
+        if (to.size() >= max_requirements) {
             return base::fail("wanted.too_many", "Too many requirements", place);
         }
         auto wanted = parse_wanted(requirement);
@@ -123,18 +168,19 @@ class RequirementsReader {
             wanted.error().sentence = place + ": " + wanted.error().sentence;
             return tl::unexpected(std::move(wanted.error()));
         }
-        wanted_.push_back(std::move(*wanted));
+        to.push_back(std::move(*wanted));
         return {};
     }
 
     std::vector<Wanted> wanted_;
+    std::vector<Wanted> constraints_;
 };
 
 }  // namespace
 
 base::Result<std::vector<Wanted>> read_requirements(const fs::path& file) {
     RequirementsReader reader;
-    WHEELYARD_TRY(reader.read(file, 0));
+    WHEELYARD_TRY(reader.read(file, 0, false));
     return reader.take();
 }
 

@@ -24,6 +24,8 @@ struct Wanted {
     std::vector<std::string> projects =
         {};  // where `name` is that of a module: those that install it, normalised
 
+    std::string asked_extras = {};  // of a requirement, as pip writes them: "[cuda,extra]"
+
     [[nodiscard]] bool is_glob() const;
     [[nodiscard]] bool matches(std::string_view project) const;  // takes a normalised name
 };
@@ -36,8 +38,8 @@ struct Wanted {
 // Error "wanted.invalid".
 [[nodiscard]] base::Result<Wanted> parse_wanted(std::string_view text);
 
-// Reads requirements.txt (comments, continued lines, nested -r; other options and URLs are ignored, because
-// they do not name a project of an index), pyproject.toml ([project] dependencies) or pylock.toml (PEP 751).
+// Reads requirements.txt (comments, continued lines, ${VARIABLES}, nested -r, and bounds of -c; other options and URLs are
+// ignored, because they do not name a project of an index), pyproject.toml ([project] dependencies) or pylock.toml (PEP 751).
 [[nodiscard]] base::Result<std::vector<Wanted>> read_requirements(const std::filesystem::path& file);
 
 }  // namespace wheelyard::avail_wheels

@@ -53,7 +53,6 @@ TEST_CASE("a requirements file is read as in pip, limited to project names") {
                                   "  <2\n"
                                   "\n"
                                   "--index-url https://host/simple\n"
-                                  "-c constraints.txt\n"
                                   "-e ./checkout\n"
                                   "./local/thing-1.0-py3-none-any.whl\n"
                                   "https://host/thing-1.0-py3-none-any.whl\n"
@@ -66,6 +65,28 @@ TEST_CASE("a requirements file is read as in pip, limited to project names") {
     CHECK(texts_of(*wanted) ==
           Texts{"torch==2.4.0", "scipy<2", "h5py==3.11.0", "tomli", "numpy>=1.21", "six", "pkg"});
     CHECK(wanted->at(3).marker.has_value());
+}
+
+TEST_CASE("constraints bind what others name, and variables in capitals are expanded where they are set") {
+    const Files files;
+    files.write("bounds.txt", "Scikit_Learn<1.5\nnumpy<2; python_version < '3.9'\nh5py==3.11.0\n");
+    ::setenv("WHEELYARD_TEST_NAME", "torch", 1);
+    const auto wanted = read_requirements(files.write("requirements.txt",
+                                                      "scikit-learn>=1.3\n-c bounds.txt\nnumpy\n"
+                                                      "${WHEELYARD_TEST_NAME}==2.4.0\n"));
+    ::unsetenv("WHEELYARD_TEST_NAME");
+    REQUIRE(wanted);
+    CHECK(texts_of(*wanted) == Texts{"scikit-learn>=1.3,<1.5", "numpy", "torch==2.4.0"});
+    const auto twice =
+        read_requirements(files.write("twice.txt", "numpy\n-r a.txt\nsix\nSix>1; python_version < '3'\n"));
+    CHECK_FALSE(twice.has_value());
+    files.write("a.txt", "NumPy<2\n");
+    CHECK(texts_of(*read_requirements(
+              files.write("twice.txt", "numpy\n-r a.txt\nsix\nSix>1; python_version < '3'\n"))) ==
+          Texts{"numpy<2", "six", "Six>1"});
+    const auto unset = read_requirements(files.write("unset.txt", "${WHEELYARD_TEST_NAME}==2.4.0\n"));
+    REQUIRE_FALSE(unset);
+    CHECK(unset.error().text().find("${WHEELYARD_TEST_NAME}") != std::string::npos);
 }
 
 TEST_CASE("only the project's dependencies are read from a pyproject.toml") {
