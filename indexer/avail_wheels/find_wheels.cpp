@@ -55,6 +55,28 @@ base::Status list_wheel_list(const SourceOptions& source, const Query& query, co
     return {};
 }
 
+// A project that an index has from its upstreams alone is on its own page, not in the wheel list. A page that cannot be read
+// leaves it missing.
+base::Status add_missing(const SourceOptions& source, const Query& query, const World& world, Found& found) {
+    std::size_t pages = 0, unread = 0;
+    for (const Wanted& wanted : query.wanted) {
+        if (wanted.is_glob() || unread == max_unread_pages) continue;
+        std::vector<std::string> projects = wanted.projects;
+        projects.push_back(wanted.pattern);
+        bool is_there = false;
+        for (const std::string& project : projects)
+            WHEELYARD_TRY(
+                found.wheel_list->visit_one(name_key(project), [&](const auto&) { is_there = true; }));
+        if (is_there || ++pages > max_pages_of_missing) continue;
+        auto offered = read_project(world.get, source.index_url, wanted);
+        if (!offered) ++unread;
+        if (!offered) continue;
+        auto listed = select(query, *std::move(offered)).wheels;
+        std::move(listed.begin(), listed.end(), std::back_inserter(found.listed));
+    }
+    return {};
+}
+
 // Of the wheels that a folder or the pages of an index have.
 base::Result<std::vector<Candidate>> list_offered(const SourceOptions& source, const Query& query,
                                                   const World& world, const Judging* judging) {
@@ -138,6 +160,7 @@ base::Result<Found> find_wheels(const SourceOptions& source, const Query& query,
     }
     if (found.wheel_list) {
         WHEELYARD_TRY(list_wheel_list(source, query, world, simple_url, with_facts, judging, found));
+        if (!source.index_url.empty()) WHEELYARD_TRY(add_missing(source, query, world, found));
     } else {
         WHEELYARD_ASSIGN(found.listed, list_offered(source, query, world, judging));
     }

@@ -96,7 +96,7 @@ int answer_list(Options options, const ListMode& mode, const World& world, std::
             err << "avail_wheels: " << step << '\n';
     }
     if (mode.install_line)
-        out << render_install_line(options.source, answer);
+        out << render_install_line(options.source, answer, query.wanted);
     else
         print_answer(options.display, answer, world, out);
     return 0;

@@ -111,7 +111,8 @@ void print_answer(const DisplayOptions& display, const Answer& answer, const Wor
 }
 
 // The first wheel of each project has the newest listed version.
-std::string render_install_line(const SourceOptions& source, const Answer& answer) {
+std::string render_install_line(const SourceOptions& source, const Answer& answer,
+                                const std::vector<Wanted>& wanted) {
     std::string line = "pip install";
     if (const auto folder = folder_with_wheel_list(source.wheelhouse); !folder.empty()) {
         line += " --index-url " + base::quote_shell(url_of(folder));
@@ -130,7 +131,12 @@ std::string render_install_line(const SourceOptions& source, const Answer& answe
     for (const auto& candidate : answer.wheels) {
         if (last != nullptr && *last == candidate.release->key) continue;
         last = &candidate.release->key;
-        line += " " + base::quote_shell(candidate.release->name + "==" + candidate.release->version.text());
+        const auto asked = std::find_if(wanted.begin(), wanted.end(), [&](const Wanted& one) {
+            return !one.asked_extras.empty() && one.pattern == candidate.release->project;
+        });
+        const std::string extras = asked == wanted.end() ? std::string() : asked->asked_extras;
+        line += " " + base::quote_shell(candidate.release->name + extras +
+                                        "==" + candidate.release->version.text());
     }
     return last == nullptr ? std::string() : line + "\n";
 }

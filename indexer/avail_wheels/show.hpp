@@ -20,7 +20,8 @@ void print_table(const DisplayOptions& display, const std::vector<std::string>& 
 void print_answer(const DisplayOptions& display, const Answer& answer, const World& world, std::ostream& out);
 
 // "pip install --index-url … torch==2.6.0"; empty: there is no wheel. pip itself chooses among a version's wheels.
-[[nodiscard]] std::string render_install_line(const SourceOptions& source, const Answer& answer);
+[[nodiscard]] std::string render_install_line(const SourceOptions& source, const Answer& answer,
+                                              const std::vector<Wanted>& wanted);
 
 // Names the packages without a wheel, if several were asked for and the output does not show it.
 void tell_missing(const Query& query, const DisplayOptions& display, const Answer& answer, std::ostream& err);

@@ -1,5 +1,6 @@
 // Interprets the command line: checks choices, reads files, applies defaults.
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -191,10 +192,14 @@ std::vector<std::filesystem::path> find_links_of_pip(const std::string& file) {
     return folders;
 }
 
-// pip's own index, from its environment and its files; empty: not set.
-std::string index_of_pip(const EnvironmentMap& environment) {
-    const auto config = simple::read_pip_config(environment, "/usr");
-    return config ? config->index_url() : std::string();
+// Where pip looks besides its index; empty: nowhere.
+std::string unread_places_of(const simple::PipConfig& pip) {
+    std::vector<std::string> unread = pip.find_links();
+    for (const std::string& extra : pip.extra_index_urls()) {
+        const auto url = base::parse_url(extra);
+        unread.push_back(url ? url->text_without_secrets() : extra);
+    }
+    return base::join(unread, ", ");
 }
 
 // Takes the first source that is set: command line, node type, environment, site file, pip's configuration.
@@ -210,11 +215,13 @@ base::Status choose_source(const Words& words, const EnvironmentMap& environment
         std::filesystem::path folder = {};
         std::vector<std::filesystem::path> find_links = {};
     };
+    // From its environment and its files.
+    const auto pip = simple::read_pip_config(environment, "/usr").value_or(simple::PipConfig());
     const Place places[] = {
         {words.index_url, words.wheelhouse},   {of_type, {}},
         {variable("WHEELYARD_INDEX_URL"), {}}, {{}, {}, find_links_of_pip(variable("PIP_CONFIG_FILE"))},
         {{}, variable("WHEELHOUSE")},          {options.site.index_url, {}},
-        {{}, options.site.wheelhouse},         {index_of_pip(environment), {}},
+        {{}, options.site.wheelhouse},         {pip.index_url(), {}},
     };
     for (const auto& place : places) {
         const auto url = base::trim(place.url);
@@ -229,8 +236,15 @@ base::Status choose_source(const Words& words, const EnvironmentMap& environment
             options.source.index_url = url;
         }
         options.source.find_links = place.find_links;
+        if (const std::string unread = unread_places_of(pip);
+            &place == std::end(places) - 1 && !unread.empty())
+            options.warning = "pip also looks in " + unread +
+                              ", and this does not: name it with --index-url or --wheelhouse";
         return {};
     }
+    if (pip.no_index())
+        return base::fail("usage.source", "pip has no index: no-index is set by " + pip.origin("no-index"),
+                          {}, "give --index-url URL or --wheelhouse DIR");
     return base::fail("usage.source", "No index and no wheelhouse is set", {},
                       "give --index-url URL or --wheelhouse DIR, or set WHEELYARD_INDEX_URL or WHEELHOUSE");
 }

@@ -167,8 +167,10 @@ Fit check_machine(const Question& q) {
               "look in an index for " + q.node.machine);
 }
 
-// pip's rule: at least one of the wheel's tags is supported by this Python.
-bool pip_takes(const Candidate& candidate, const Node& node, const Python& python, bool with_platform) {
+enum class TagPart { python_and_abi, platform, all };
+
+// pip's rule: at least one of the wheel's tags is supported by this Python. Of the platforms alone: by some Python here.
+bool pip_takes(const Candidate& candidate, const Node& node, const Python& python, TagPart part) {
     const auto environments = environments_of(python);
     return std::any_of(environments.begin(), environments.end(), [&](wheel::Environment environment) {
         if (!node.machine.empty()) environment.machine = node.machine;
@@ -181,11 +183,12 @@ bool pip_takes(const Candidate& candidate, const Node& node, const Python& pytho
             environment.musl_minor = node.musl->at(1);
         }
         const auto& supported = supported_tags_of(environment);
-        return std::any_of(candidate.tags->tags.begin(), candidate.tags->tags.end(),
-                           [&](const wheel::Tag& tag) {
-                               return with_platform ? supported.tags.contains(tag)
-                                                    : supported.abis.contains({tag.python, tag.abi});
-                           });
+        return std::any_of(
+            candidate.tags->tags.begin(), candidate.tags->tags.end(), [&](const wheel::Tag& tag) {
+                if (part == TagPart::python_and_abi) return supported.abis.contains({tag.python, tag.abi});
+                if (part == TagPart::all) return supported.tags.contains(tag);
+                return tag.platform == "any" ? tag.abi == "none" : supported.platforms.contains(tag.platform);
+            });
     });
 }
 
@@ -222,7 +225,8 @@ std::string python_advice(const Question& q) {
 const Python* taking_python(const Question& q) {
     const auto needed = wheel::SpecifierSet::parse(q.candidate.link.requires_python);
     for (const auto& python : q.node.pythons) {
-        if (pip_takes(q.candidate, q.node, python, false) && (!needed || allows_python(*needed, python)))
+        if (pip_takes(q.candidate, q.node, python, TagPart::python_and_abi) &&
+            (!needed || allows_python(*needed, python)))
             return &python;
     }
     return nullptr;
@@ -246,7 +250,7 @@ Fit check_python(const Question& q) {
     bool tags_suit = false;
     for (const auto& python : q.node.pythons) {
         here.push_back(python.display());
-        if (!pip_takes(q.candidate, q.node, python, false)) continue;
+        if (!pip_takes(q.candidate, q.node, python, TagPart::python_and_abi)) continue;
         tags_suit = true;
     }
     if (tags_suit) {
@@ -284,11 +288,10 @@ Fit check_glibc(const Question& q) {
 }
 
 Fit check_platform(const Question& q) {
-    if (q.node.any_python || q.node.pythons.empty() || q.node.machine.empty() ||
-        (!q.node.glibc && !q.node.musl))
-        return {};
+    if (q.node.pythons.empty() || q.node.machine.empty() || (!q.node.glibc && !q.node.musl)) return {};
+    const TagPart part = q.node.any_python ? TagPart::platform : TagPart::all;
     if (std::any_of(q.node.pythons.begin(), q.node.pythons.end(),
-                    [&](const Python& python) { return pip_takes(q.candidate, q.node, python, true); }))
+                    [&](const Python& python) { return pip_takes(q.candidate, q.node, python, part); }))
         return {};
     return no("tags", "pip does not accept its tags here: " + listed(q.candidate.tags->platforms));
 }
@@ -452,19 +455,33 @@ bool is_here(const Question& q, const std::string& name) {
     return library != nullptr && !library->path.empty();
 }
 
+bool is_loaded(const Question& q, std::string_view module) {
+    const auto& loaded = q.node.modules;
+    return loaded && std::any_of(loaded->begin(), loaded->end(),
+                                 [&](const std::string& one) { return name_of_module(one) == module; });
+}
+
+// mpi4py has a module for each family of MPI, and loads the one whose library is here.
+bool has_another_mpi(const Question& q, const MpiFamily& family) {
+    return std::any_of(q.needs.mpi.begin(), q.needs.mpi.end(), [&](const std::string& library) {
+        const auto other = mpi_family(library);
+        if (!other || other->name == family.name) return false;
+        return is_here(q, library) || std::any_of(other->modules.begin(), other->modules.end(),
+                                                  [&](const auto& module) { return is_loaded(q, module); });
+    });
+}
+
 Fit check_modules(const Question& q) {
     const auto& loaded = q.node.modules;
-    const auto is_loaded = [&](std::string_view name) {
-        return loaded && std::any_of(loaded->begin(), loaded->end(),
-                                     [&](const std::string& one) { return name_of_module(one) == name; });
-    };
     for (const auto& library : q.needs.mpi) {
         const auto family = mpi_family(library);
-        if (!family || is_here(q, library)) continue;
+        if (!family || is_here(q, library) || has_another_mpi(q, *family)) continue;
         if (!loaded)
             return unknown("mpi", "needs " + std::string(family->name) + " (" + library +
                                       "), and this node's modules are unknown");
-        if (std::any_of(family->modules.begin(), family->modules.end(), is_loaded)) continue;
+        if (std::any_of(family->modules.begin(), family->modules.end(),
+                        [&](const auto& module) { return is_loaded(q, module); }))
+            continue;
         const auto built =
             std::find_if(q.needs.modules.begin(), q.needs.modules.end(), [&](const auto& module) {
                 return std::find(family->modules.begin(), family->modules.end(), name_of_module(module)) !=
@@ -485,7 +502,7 @@ Fit check_modules(const Question& q) {
             continue;
         if (!loaded)
             return unknown("module", "needs the module " + module + ", and this node's modules are unknown");
-        if (!is_loaded(name)) {
+        if (!is_loaded(q, name)) {
             return no("module", "needs the module " + module + ", which is not loaded",
                       "module load " + module);
         }
@@ -595,6 +612,8 @@ Fit check_libraries(const Question& q) {
     Fit first_unknown;
     for (const auto& library : q.needs.libraries) {
         if (is_later(q, library)) continue;
+        const auto family = library.kind == "mpi" ? mpi_family(library.name) : std::nullopt;
+        if (family && has_another_mpi(q, *family)) continue;
         Fit fit = check_library(q, library);
         if (const auto maybe = q.needs.maybe.find(library.name);
             fit.runs == Runs::no && maybe != q.needs.maybe.end())
@@ -675,13 +694,7 @@ Fit check_gone(const Question& q, const std::string& name, const std::string& by
     if (python == nullptr) return {};
     if (row == nullptr) return check_undeclared(q, name, by);
     const bool is_removed = row->since != 0 && static_cast<unsigned>(python->minor) >= row->since;
-    if (static_cast<unsigned>(python->minor) < row->first)
-        return no("python_module",
-                  by + " needs " + std::string(row->name) +
-                      (row->name == inspect::union_type ? " for X | None" : "") + ", which Python " +
-                      python->text() + " does not have yet",
-                  "use Python 3." + std::to_string(row->first) + " or newer, or an older version of it");
-    if (row->first != 0) return {};
+    if (row->first != 0 && static_cast<unsigned>(python->minor) >= row->first) return {};
     const std::string what = by + " imports " + (row->is_module ? name : std::string(row->name));
     const auto found = q.node.found_modules.find(name);
     const bool is_asked = row->is_module && found != q.node.found_modules.end();
@@ -692,6 +705,12 @@ Fit check_gone(const Question& q, const std::string& name, const std::string& by
             return unknown("python_module", what + ", which setuptools has no more since 82");
         return {};
     }
+    if (row->first != 0)
+        return no("python_module",
+                  by + " needs " + std::string(row->name) +
+                      (row->name == inspect::union_type ? " for X | None" : "") + ", which Python " +
+                      python->text() + " does not have yet",
+                  "use Python 3." + std::to_string(row->first) + " or newer, or an older version of it");
     // Extension modules, and what was built into the program, are no such files.
     const bool is_seen_lacking =
         is_asked && (row->since == 0 || !row->brought_by.empty() || name == "lib2to3");
@@ -812,7 +831,8 @@ std::vector<const Candidate*> taken_of(const Node& node, const wheel::Requiremen
             continue;
         const auto needed = wheel::SpecifierSet::parse(candidate.link.requires_python);
         if (std::none_of(node.pythons.begin(), node.pythons.end(), [&](const Python& python) {
-                return pip_takes(candidate, node, python, node.glibc || node.musl) &&
+                return pip_takes(candidate, node, python,
+                                 node.glibc || node.musl ? TagPart::all : TagPart::python_and_abi) &&
                        (!needed || allows_python(*needed, python));
             }))
             continue;
@@ -853,8 +873,9 @@ std::string what_is_there(const Question& q, const wheel::Requirement& requireme
             continue;
         const bool suits_machine = candidate.arch == "generic" || candidate.arch == q.node.machine;
         const bool suits_python =
-            std::any_of(q.node.pythons.begin(), q.node.pythons.end(),
-                        [&](const Python& python) { return pip_takes(candidate, q.node, python, false); });
+            std::any_of(q.node.pythons.begin(), q.node.pythons.end(), [&](const Python& python) {
+                return pip_takes(candidate, q.node, python, TagPart::python_and_abi);
+            });
         std::string one = !suits_machine  ? candidate.arch
                           : !suits_python ? candidate.tags->python
                           : candidate.link.requires_python.empty()

@@ -36,6 +36,7 @@ const PipTags& supported_tags_of(const wheel::Environment& environment) {
     if (is_new) {
         for (auto& tag : wheel::supported_tags(environment)) {
             place->second.abis.emplace(tag.python, tag.abi);
+            if (tag.platform != "any") place->second.platforms.insert(tag.platform);
             place->second.tags.insert(std::move(tag));
         }
     }

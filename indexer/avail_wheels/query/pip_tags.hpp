@@ -14,6 +14,7 @@ namespace wheelyard::avail_wheels {
 struct PipTags {
     std::set<wheel::Tag> tags;
     std::set<std::pair<std::string, std::string>> abis;  // Python and ABI of each tag, for any platform
+    std::set<std::string> platforms;                     // with those of PEP 600, without "any"
 };
 
 // What pip sees of a Python, on any machine: of a PyPy whose ABI is unknown, one environment for each ABI that there is.

@@ -48,7 +48,9 @@ bool comes_before(const Candidate& a, const Candidate& b) {
     }
     if (a.arch != b.arch) return a.arch > b.arch;
     const auto order = compare_naturally(a.tags->python, b.tags->python);
-    return order != 0 ? order > 0 : a.link.filename < b.link.filename;
+    if (order != 0) return order > 0;
+    const auto of_build = compare_naturally(a.release->build, b.release->build);  // as pip prefers them
+    return of_build != 0 ? of_build > 0 : a.link.filename < b.link.filename;
 }
 
 std::vector<std::string> names_without_wheels(const Query& query, const std::vector<Candidate>& listed) {

@@ -187,6 +187,12 @@ TEST_CASE("after -p, names need a preceding --") {
 
 TEST_CASE("command-line options take precedence over our variables, and those over pip's") {
     EnvironmentMap environment{{"PIP_INDEX_URL", "https://pip/simple"}};
+    environment["PIP_EXTRA_INDEX_URL"] = "https://anna:secret@more/simple https://third/simple";
+    CHECK(options_of({}, environment).warning ==
+          "pip also looks in https://****@more/simple, https://third/simple, and this does not: name it with "
+          "--index-url or --wheelhouse");
+    CHECK(options_of({"--index-url", "https://other/simple"}, environment).warning == "");
+    environment.erase("PIP_EXTRA_INDEX_URL");
     CHECK(options_of({}, environment).source.index_url == "https://pip/simple");
     environment["WHEELHOUSE"] = "/wheels";
     CHECK(options_of({}, environment).source.wheelhouse == "/wheels");

@@ -21,7 +21,8 @@ using namespace wheelyard::avail_wheels;
 
 namespace {
 
-// An index with pages but no wheel list on host `farm`; other hosts are not reachable.
+// An index with pages but no wheel list on host `farm`; other hosts are not reachable. One on host `mirror` has packaging in
+// its wheel list, and torch on its pages alone.
 // Host `registry` has front pages: as JSON for who asks for that, else as HTML, as the registry's own.
 base::Result<io::HttpAnswer> answer_of_index(const std::string& url, const io::HttpHeaders& headers,
                                              std::uint64_t) {
@@ -42,10 +43,19 @@ base::Result<io::HttpAnswer> answer_of_index(const std::string& url, const io::H
         }
         return answer;
     }
+    if (url == std::string("https://mirror/simple/").append(simple::wheel_list_name)) {
+        answer.status = 200;
+        answer.final_url = url;
+        simple::WheelListProject kept{"packaging", 1, {}, "\n"};
+        kept.lines = simple::render_wheel_list_line(
+            {"packaging-24.1-py3-none-any.whl", false, {}, {}, {}, "12", std::string(64, 'a')});
+        answer.body = simple::render_wheel_list({.serial = 3, .index = "mirror"}, {kept});
+        return answer;
+    }
     if (!url.starts_with("https://farm/") && !url.starts_with("http://farm/") &&
-        !url.starts_with("https://anna:secret@farm/"))
+        !url.starts_with("https://mirror/") && !url.starts_with("https://anna:secret@farm/"))
         return base::fail("http.connect", "Nobody answers");
-    answer.status = url.ends_with("farm/simple/torch/") ? 200 : 404;
+    answer.status = url.ends_with("farm/simple/torch/") || url == "https://mirror/simple/torch/" ? 200 : 404;
     answer.headers = {{"content-type", "text/html"}};
     answer.final_url = url;
     answer.body = R"(<a href="torch-2.4.0-cp312-cp312-linux_aarch64.whl">x</a>)"
@@ -760,6 +770,22 @@ TEST_CASE("a yanked wheel looks yanked in --why, with its reason") {
     CHECK(farm.run({"six", "--raw"}).out == "six-1.16-py3-none-any.whl\n");
 }
 
+TEST_CASE("a project that an index has from its upstreams alone is found on its page") {
+    const Wheelhouse house;
+    const auto found = [&](const std::vector<std::string>& names) {
+        std::vector<std::string> words{"--index-url", "https://mirror/simple/", "--raw", "--all-archs"};
+        words.insert(words.end(), names.begin(), names.end());
+        return house.run(words);
+    };
+    CHECK(found({"torch"}).out == "torch-2.4.0-cp312-cp312-linux_aarch64.whl\n");
+    CHECK(found({"torch<2.4", "packaging"}).out ==
+          "packaging-24.1-py3-none-any.whl\ntorch-2.3.0-cp312-cp312-linux_aarch64.whl\n");
+    CHECK(found({"tor*"}).out == "");
+    const auto missing = found({"torch", "scipy"});
+    CHECK(missing.err == "avail_wheels: 1 of 2 has no wheel: scipy\n");
+    CHECK(missing.status == 0);
+}
+
 TEST_CASE("a misspelt name gets a suggestion on a terminal, but not in a script") {
     Farm farm;
     CHECK(farm.run({"torhc"}).err == "");
@@ -848,6 +874,10 @@ TEST_CASE("the install line works as it is for a plain HTTP index: it names the 
     CHECK(line("http://farm/simple/") ==
           "pip install --index-url http://farm/simple/ --trusted-host farm torch==2.4.0\n");
     CHECK(line("https://farm/simple/") == "pip install --index-url https://farm/simple/ torch==2.4.0\n");
+    CHECK(house
+              .run({"torch[opt-einsum]>=2", "--all-archs", "--index-url", "https://farm/simple/",
+                    "--install-line", "-p", "3.12"})
+              .out == "pip install --index-url https://farm/simple/ 'torch[opt-einsum]==2.4.0'\n");
 }
 
 TEST_CASE("without a Python that answers, nothing is listed for this node, and the reason is said") {

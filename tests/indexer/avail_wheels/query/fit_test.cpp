@@ -227,6 +227,27 @@ TEST_CASE("unknown node properties make a wheel unknown and never exclude it") {
     Node every_python;
     every_python.any_python = true;
     CHECK(found(wheel_of("six-1.17.0-py2.py3-none-any.whl"), every_python) == "unknown python");
+    // mpi4py loads the one of its modules whose MPI is here.
+    for (const auto& [module, answer] :
+         {std::pair("openmpi/4.1.6", "yes"), std::pair("mpich/4.2", "yes"), std::pair("gcc/12", "no mpi")}) {
+        Node with_modules = h100();
+        with_modules.modules = std::vector<std::string>{module};
+        CAPTURE(module);
+        CHECK(found(wheel_of(x86, R"({"needed":{"mpi":["libmpi.so.12","libmpi.so.40"]}})"), with_modules) ==
+              answer);
+    }
+    // Of every Python: no one takes a wheel of another system, and whether this node has another version is unknown.
+    every_python = h100();
+    every_python.any_python = true;
+    for (const char* wheel :
+         {"ninja-1.11.1.4-py3-none-win_amd64.whl", "ninja-1.11.1.4-py3-none-macosx_10_9_universal2.whl",
+          "a-1-py3-none-manylinux_1_5_x86_64.whl", "a-1-cp311-cp311-any.whl", "a-1-cp311-abi3-any.whl"}) {
+        CAPTURE(wheel);
+        CHECK(found(wheel_of(wheel), every_python) == "no tags");
+    }
+    CHECK(found(wheel_of("a-1-cp312-cp312-manylinux_2_17_x86_64.whl"), every_python) == "unknown python");
+    CHECK(found(wheel_of("a-1-cp311-abi3-manylinux_2_17_x86_64.whl"), every_python) == "yes");
+    CHECK(found(wheel_of("a-1-py3-none-any.whl"), every_python) == "yes");
     // pip's tags decide only if both the machine and the C library are known.
     Node partly = h100();
     partly.machine.clear();
@@ -699,6 +720,12 @@ TEST_CASE("a standard module that the node's Python lacks is a reason, unless a 
     CHECK(answer("types.UnionType", "3.9") ==
           "no a.b needs types.UnionType for X | None, which Python 3.9 does not have yet");
     CHECK(answer("types.UnionType", "3.10") == "yes");
+    CHECK(answer("typing.override", "3.11") ==
+          "no a.b needs typing.override, which Python 3.11 does not have yet");
+    CHECK(answer("typing.override", "3.12") == "yes");
+    CHECK(answer("tomllib", "3.10") == "no a.b needs tomllib, which Python 3.10 does not have yet");
+    CHECK(answer("tomllib", "3.11") == "yes");
+    CHECK(answer("graphlib", "3.8", R"("graphlib-backport; python_version < '3.9'")") == "yes");
     CHECK(answer("distutils.version", "3.11") == "yes");
     // Debian has most of distutils in a package of its own.
     CHECK(answer("distutils.util", "3.11", "", {{"distutils.util", false}}) ==
