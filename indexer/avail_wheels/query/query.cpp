@@ -125,8 +125,23 @@ bool marker_holds(const wheel::Marker& marker, const Python& python, const std::
     return marker.evaluate(environment);
 }
 
-bool applies(const Wanted& wanted, const std::vector<Python>& pythons, const std::string& machine) {
-    if (pythons.empty() || !wanted.marker) return true;
+// Of Python 3, both implementations, with versions that there will be.
+static const std::vector<Python>& every_python() {
+    constexpr int versions = 30;
+    static const std::vector<Python> all = [] {
+        std::vector<Python> made(2 * std::size_t{versions});
+        for (std::size_t i = 0; i < made.size(); ++i) {
+            made[i].minor = static_cast<int>(i / 2);
+            made[i].pypy = i % 2 != 0;
+        }
+        return made;
+    }();
+    return all;
+}
+
+bool applies(const Wanted& wanted, const std::vector<Python>& of_query, const std::string& machine) {
+    if (!wanted.marker) return true;
+    const std::vector<Python>& pythons = of_query.empty() ? every_python() : of_query;
     std::vector<std::string> machines{machine};  // "" is one that no wheel is for
     if (machine.empty())
         machines.insert(machines.end(), wheel::linux_machines.begin(), wheel::linux_machines.end());

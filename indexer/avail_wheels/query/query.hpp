@@ -46,8 +46,8 @@ struct Answer {
 
 [[nodiscard]] bool allows_python(const wheel::SpecifierSet& requires_python, const Python& python);
 
-// Drops requirements whose marker excludes every Python of the query on `machine` (empty: on each of some machines). The
-// kernel's version is unknown here: no marker of it holds.
+// Drops requirements whose marker excludes every Python of the query (none: every Python 3) on `machine` (empty: on each of
+// some machines). The kernel's version is unknown here: no marker of it holds.
 [[nodiscard]] std::vector<Wanted> applicable(std::vector<Wanted> wanted, const std::vector<Python>& pythons,
                                              const std::string& machine);
 

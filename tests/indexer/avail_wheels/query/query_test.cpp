@@ -249,6 +249,11 @@ TEST_CASE("requirements whose marker excludes every Python of the query are drop
     CHECK(left("tomli; python_version < '3.11'", {"3.10", "3.11"}));
     CHECK(left("tomli; python_version < '3.11'", {}));
     CHECK(!left("pywin32; sys_platform == 'win32'", {"3.11"}));
+    // Whichever Python is asked about.
+    CHECK(!left("pywin32; sys_platform == 'win32'", {}));
+    CHECK(!left("enum34; python_version < '3'", {}));
+    CHECK(!left("cupy; extra == 'gpu'", {}));
+    CHECK(left("cffi; implementation_name == 'pypy'", {}));
     CHECK(left("numpy", {"3.11"}));
 }
 
