@@ -50,7 +50,10 @@ struct LifecycleParts {
 //
 // A series is a version's epoch and first two release numbers: 2.4.0, 2.4.1rc1 and 2.4.1+cu126 are of series
 // 2.4. Versions that differ only in their local part count as one, so that builds for other hardware are kept
-// together. "Newest" is PEP 440's order, so a final release is kept longer than its candidates.
+// together. "Newest" is PEP 440's order.
+//
+// Installers choose neither yanked files nor, beside finals, pre-releases. So a version is deleted only where `keep` newer
+// ones of its series have a file that is not yanked; for a final release only finals count.
 struct GivenUp {
     std::string filename;
     std::string series;

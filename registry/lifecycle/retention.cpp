@@ -40,12 +40,20 @@ std::vector<GivenUp> choose_given_up(const std::vector<catalog::FileRow>& files,
     for (auto& [series, entries] : all_series) {
         std::stable_sort(entries.begin(), entries.end(),
                          [](const Entry& a, const Entry& b) { return a.version > b.version; });
-        std::int64_t versions = 0;
-        const wheel::Version* last = nullptr;
-        for (const Entry& entry : entries) {
-            if (last == nullptr || !(*last == entry.version)) ++versions;
-            last = &entry.version;
-            if (versions > keep) given_up.push_back({entry.row->filename, series});
+        std::int64_t newer = 0;  // versions that installers choose from
+        std::int64_t newer_finals = 0;
+        for (auto first = entries.begin(); first != entries.end();) {
+            const auto last = std::find_if(
+                first, entries.end(), [&](const Entry& entry) { return !(entry.version == first->version); });
+            const bool is_prerelease = first->version.is_prerelease();
+            if ((is_prerelease ? newer : newer_finals) >= keep)
+                for (auto entry = first; entry != last; ++entry)
+                    given_up.push_back({entry->row->filename, series});
+            const bool counts =
+                std::any_of(first, last, [](const Entry& entry) { return !entry.row->yanked; });
+            if (counts) ++newer;
+            if (counts && !is_prerelease) ++newer_finals;
+            first = last;
         }
     }
     return given_up;

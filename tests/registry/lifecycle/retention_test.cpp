@@ -84,6 +84,33 @@ TEST_CASE("what is pinned or quarantined is never given up, and takes no place o
     CHECK(given_up(files, 1) == "1.0.1-py3");
 }
 
+TEST_CASE("what installers pass over pushes out nothing that they choose") {
+    struct Row {
+        std::vector<std::string> versions;  // "!": yanked
+        std::int64_t keep;
+        const char* given_up;
+    };
+    for (const Row& row : {
+             Row{{"2.4.0", "!2.4.1"}, 1, ""}, Row{{"2.5.0", "2.5.1rc1"}, 1, ""},
+             Row{{"2.5.0", "!2.5.1", "2.5.2rc1", "2.5.2.dev1"}, 1, "2.5.2.dev1-py3"},
+             Row{{"2.4.0", "2.4.1", "!2.4.2", "2.4.3a1"}, 1, "2.4.0-py3"},
+             Row{{"!2.4.0", "2.4.1", "2.4.2"}, 2, "2.4.0-py3"}, Row{{"!2.4.0", "2.4.1", "!2.4.2"}, 2, ""},
+             Row{{"2.4.0rc1", "!2.4.0rc2", "2.4.0"}, 2, ""},
+             Row{{"2.4.0rc1", "2.4.0rc2", "2.4.0"}, 2, "2.4.0rc1-py3"}, Row{{"!2.4.0", "2.4.1rc1"}, 1, ""},
+             Row{{"!2.4.0", "!2.4.1"}, 1, ""},
+             Row{{"2.4.0", "!2.4.1+cpu", "2.4.1+cu126"}, 1, "2.4.0-py3"},  // one of its files is not yanked
+         }) {
+        CAPTURE(base::join(row.versions, ","));
+        std::vector<catalog::FileRow> files;
+        for (const std::string& version : row.versions) {
+            const bool is_yanked = version.starts_with("!");
+            files.push_back(file(version.substr(is_yanked ? 1 : 0)));
+            files.back().yanked = is_yanked;
+        }
+        CHECK(given_up(files, row.keep) == row.given_up);
+    }
+}
+
 TEST_CASE("what is given up says of which series it was") {
     const auto given = choose_given_up(files_of({"1!2.4.0", "1!2.4.1"}), 1);
     REQUIRE(given.size() == 1);
