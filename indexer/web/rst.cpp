@@ -23,6 +23,7 @@ constexpr std::size_t max_depth = 8;             // of blocks in blocks; deeper 
 constexpr std::size_t max_inline_bytes = 2'000;  // between two marks
 constexpr std::size_t max_role_bytes = 40;
 constexpr std::size_t max_number_digits = 4;  // of a list's item
+constexpr std::size_t max_names = 8;          // from a target to its address; names may lead in a circle
 
 bool is_one_of(std::string_view characters, char c) {
     return characters.find(c) != characters.npos;
@@ -282,6 +283,18 @@ class Converter {
         return std::nullopt;
     }
 
+    // What a target leads to: itself, or what the one is that it names, as "mpich-wheels_" and "`MPICH wheels`_" do. Empty: nothing.
+    [[nodiscard]] std::string_view address_of(std::string_view target) const {
+        for (std::size_t names = 0; names <= max_names; ++names) {
+            if (!target.ends_with('_') || target.ends_with("\\_") || target.find("://") != target.npos)
+                return target;
+            target.remove_suffix(1);
+            const bool is_quoted = target.size() > 2 && target.starts_with('`') && target.ends_with('`');
+            target = find_name(links_, is_quoted ? target.substr(1, target.size() - 2) : target);
+        }
+        return {};
+    }
+
     // Of `content` between backticks, with what follows it: a link, or a word that is marked. `role`: ":func:", or empty.
     std::string quoted(std::string_view content, std::string_view text, std::size_t& at,
                        std::string_view role) {
@@ -296,9 +309,10 @@ class Converter {
         if (title.empty()) title = target;
         if (!is_link && role.empty()) return "*" + as_text(content) + "*";
         if (!is_link) return code_span(title);
-        if (has_target) return link(title, target);
-        if (!is_anonymous) return link(title, find_name(links_, content));
-        return link(title, next_anonymous_ < anonymous_.size() ? anonymous_[next_anonymous_++] : "");
+        if (has_target) return link(title, address_of(target));
+        if (!is_anonymous) return link(title, address_of(find_name(links_, content)));
+        return link(title,
+                    next_anonymous_ < anonymous_.size() ? address_of(anonymous_[next_anonymous_++]) : "");
     }
 
     // A word, an address or a link to a name: "word", "https://…", "name_".
@@ -314,7 +328,8 @@ class Converter {
         at += rest.size();
         if (is_address) return "<" + std::string(rest) + ">";
         const std::string_view name = rest.substr(0, rest.size() - 1);
-        const std::string_view address = rest.ends_with('_') ? find_name(links_, name) : std::string_view();
+        const std::string_view address =
+            rest.ends_with('_') ? address_of(find_name(links_, name)) : std::string_view();
         return address.empty() ? as_text(rest) : link(name, address);
     }
 

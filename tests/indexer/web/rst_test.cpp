@@ -50,6 +50,14 @@ TEST_CASE("text is marked where the specification lets a mark begin and end") {
              {"Docs_ are `at home`_.\n\n.. _docs: https://d.example\n.. _At home:\n   https://h.example",
               "<a href=\"https://d.example\">Docs</a> are <a href=\"https://h.example\">at home</a>."},
              {"`here`__\n\n__ https://h.example", "<a href=\"https://h.example\">here</a>"},
+             {"`MPI wheels <mpi-wheels_>`_\n\n.. _mpi-wheels: https://m.example",
+              "<a href=\"https://m.example\">MPI wheels</a>"},
+             {"`a <Two Words_>`_, b_ and `c`__\n\n.. _two words: https://t.example\n.. _b: `Two words`_\n__ "
+              "b_",
+              "<a href=\"https://t.example\">a</a>, <a href=\"https://t.example\">b</a> and "
+              "<a href=\"https://t.example\">c</a>"},
+             {"`a <https://x.example/b_>`_", "<a href=\"https://x.example/b_\">a</a>"},
+             {"`a <nothing_>`_ and `b <c_>`_\n\n.. _c: d_\n.. _d: c_", "<p>a and b</p>"},
              {"lost_ and `lost too`_", "lost_ and lost too"},
              {"|name| is |gone|\n\n.. |name| replace:: Wheelyard\n.. |gone| image:: x.png",
               "<p>Wheelyard is</p>"},
