@@ -6,6 +6,7 @@
 #include <array>
 #include <functional>
 #include <initializer_list>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -13,6 +14,7 @@
 #include <tuple>
 #include <utility>
 
+#include "indexer/web/limits.hpp"
 #include "indexer/web/shown_project.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
@@ -70,6 +72,27 @@ const ShownWheel* newest_that(const std::vector<ShownWheel>& wheels, const Suits
     return found == wheels.end() ? nullptr : &*found;
 }
 
+// Those that the names of the wheels have; where wheels for several Pythons have others choose another version, by
+// Requires-Python or for want of newer tags, these too.
+Pythons choosing_pythons(const std::vector<ShownWheel>& wheels) {
+    Pythons pythons = pythons_of(wheels);
+    std::set<std::string_view> versions;
+    Pythons others;
+    Python other;
+    for (other.minor = first_shown_minor; other.minor <= last_shown_minor; ++other.minor)
+        others.insert(other);
+    others.insert(pythons.begin(), pythons.end());
+    for (auto python = others.begin(); python != others.end();) {
+        const ShownWheel* best =
+            newest_that(wheels, [&](const ShownWheel& wheel) { return suits_python(wheel, *python); });
+        if (best != nullptr) versions.insert(best->row->version);
+        python = best == nullptr ? others.erase(python) : std::next(python);
+    }
+    if (versions.size() > 1) pythons.insert(others.begin(), others.end());
+    keep_newest(pythons);
+    return pythons;
+}
+
 // One that runs, otherwise one that nothing speaks against.
 const ShownWheel* best_by(const std::vector<ShownWheel>& wheels,
                           const std::function<Runs(const ShownWheel&)>& runs_of) {
@@ -112,7 +135,7 @@ struct Offer {
 class InstallBox {
   public:
     InstallBox(const ProjectPage& page, const std::vector<ShownWheel>& wheels)
-        : page_(page), wheels_(wheels), named_(pythons_of(wheels)) {
+        : page_(page), wheels_(wheels), named_(choosing_pythons(wheels)) {
         for (const ReportedNode& node : page.report.nodes)
             all_.insert(node.node.pythons.begin(), node.node.pythons.end());
         all_.insert(named_.begin(), named_.end());
@@ -148,7 +171,7 @@ class InstallBox {
         }
         return offer;
     }
-    // The newest version for each Python that wheels name: "3.11: 2.7.0 · 3.12: 2.6.0". Empty: the Python decides nothing.
+    // The newest version for each Python that chooses: "3.11: 2.7.0 · 3.12: 2.6.0". Empty: the Python decides nothing.
     [[nodiscard]] std::string newest_by_python(const Offer& offer) const {
         std::set<std::string> versions;
         std::string text;
@@ -192,7 +215,7 @@ class InstallBox {
 
     const ProjectPage& page_;
     const std::vector<ShownWheel>& wheels_;
-    Pythons named_;                                                   // by wheels
+    Pythons named_;                                                   // choosing_pythons()
     Pythons all_;                                                     // also by sites
     std::vector<std::pair<std::string, std::vector<bool>>> takes_{};  // by Python of `all_`
 };

@@ -22,6 +22,9 @@ inline constexpr std::size_t max_wheel_sections = 40;
 inline constexpr std::size_t max_read_wheels = 400;
 // Versions in a matrix, newest first; the rest are in the list of files.
 inline constexpr std::size_t max_matrix_versions = 25;
+// Of Python 3: those that a project page tells apart although no wheel names them, as Requires-Python does.
+inline constexpr int first_shown_minor = 9;
+inline constexpr int last_shown_minor = 14;
 // Lines of the list of older files.
 inline constexpr std::size_t max_listed_files = 2'000;
 // Projects that the search page lists without its script; the root page of the index lists all.

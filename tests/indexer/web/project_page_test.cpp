@@ -552,6 +552,37 @@ TEST_CASE(
     CHECK(has(html, "1.5 \\\n    --hash=sha256:" + std::string(64, 'd') + "</code>"));
 }
 
+TEST_CASE("Requires-Python decides which version is the newest for a Python, as the tags do") {
+    const auto wheel = [](const char* version, const char* requires_python, char digit) {
+        auto row = sample_row(version, "sample-" + std::string(version) + "-py3-none-any.whl", digit);
+        row.requires_python = requires_python;
+        return row;
+    };
+    const std::string line = "pip install --index-url https://THIS-SERVER/main/simple/ ";
+    std::vector<catalog::FileRow> rows{wheel("1.7", "", 'a'), wheel("3.0", "<3.11", 'b')};
+    std::string html = page_of(make_project_view("sample", rows));
+    CHECK(has(html, line + "sample</code>"));
+    CHECK(has(html,
+              "data-node=\"\" data-offer=\"sample 3.9:sample==3.0 3.10:sample==3.0 3.11:sample==1.7 "
+              "3.12:sample==1.7 3.13:sample==1.7 3.14:sample==1.7\""));
+    CHECK(has(html, "The newest version for each Python: 3.9: 3.0 · 3.10: 3.0 · 3.11: 1.7 · "));
+    // One wheel of a Python, and one of any for the others.
+    rows = {wheel("1.7", ">=3.12", 'a'), sample_row("3.0", "sample-3.0-cp312-cp312-linux_aarch64.whl", 'b')};
+    html = page_of(make_project_view("sample", rows));
+    CHECK(has(html, "data-offer=\"sample 3.12:sample==3.0 3.13:sample==1.7 3.14:sample==1.7\""));
+    // Where all choose the same one, Pythons are not named.
+    rows = {wheel("1.7", "", 'a'), wheel("3.0", ">=3.8", 'b')};
+    html = page_of(make_project_view("sample", rows));
+    CHECK(has(html, line + "sample==3.0</code>"));
+    CHECK(has(html, "data-node=\"\" data-offer=\"sample==3.0\""));
+    // A wheel stands in the column of a reported Python only if that takes it.
+    rows = {wheel("3.0", "<3.11", 'b')};
+    html = page_of(make_project_view("sample", rows), {}, read_farm_report(status_json));
+    const std::string cell = "<td data-version=\"3.0\" data-python=\"3.12\">";
+    REQUIRE(has(html, cell));
+    CHECK(!html.substr(html.find(cell) + cell.size()).starts_with("<a class"));
+}
+
 TEST_CASE("a cell of the grid has the wheels for its Python, or the build and its reason") {
     const auto wheel = [](const char* version, const char* tags, char digit) {
         return sample_row(version, "sample-" + std::string(version) + "-" + tags + ".whl", digit);
