@@ -572,7 +572,9 @@ class Planner {
             const bool same = it.version.has_local()
                                   ? name->version == it.version
                                   : name->version.compare_public(it.version) == std::strong_ordering::equal;
-            if (same && wheel::best_position(name->tags, it.python.tags)) return &file;
+            const bool fits = wheel::best_position(name->tags, it.python.tags) &&
+                              accepts_python(file.requires_python, it.python);
+            if (same && fits) return &file;
         }
         return nullptr;
     }

@@ -132,6 +132,20 @@ TEST_CASE("the index has the cell's wheel if this Python accepts a published whe
     }
 }
 
+TEST_CASE("a published wheel whose Requires-Python excludes this Python is not had") {
+    for (const auto& [requires_python, state] :
+         {std::pair("<3.11", CellState::wanted), std::pair(">=3.11", CellState::have),
+          std::pair("nonsense", CellState::have)}) {
+        CAPTURE(requires_python);
+        Scene scene;
+        simple::FileLink file;
+        file.filename = "demo-1.0-py3-none-any.whl";
+        file.requires_python = requires_python;
+        scene.world.published.insert_or_assign("demo", std::optional(simple::ProjectPage{.files = {file}}));
+        CHECK(cell_state_text(scene.cell().state) == cell_state_text(state));
+    }
+}
+
 TEST_CASE("a wheel that the registry would not accept is not built, and one that it has is had") {
     Scene scene;
     scene.world.refused_uploads.emplace("demo", base::Error{"upload.not_allowed", "The token may not"});
