@@ -44,7 +44,8 @@ std::filesystem::path failures_file(const std::filesystem::path& folder, const s
 
 // A refused address is a private one, or a host that is not permitted; libcurl's own words name addresses.
 std::string public_sentence(const base::Error& error) {
-    if (error.kind == base::ErrorKind::refused) return "it cannot be reached";
+    if (error.kind == base::ErrorKind::refused)
+        return "the configuration of this registry refuses its address";
     return error.sentence.substr(0, error.sentence.find(" ("));
 }
 

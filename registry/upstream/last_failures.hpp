@@ -2,7 +2,7 @@
 //
 //     DIR/upstream/<index>.<upstream>/last-failures.json
 //     {"format":"wheelyard.upstream-failures/1","failures":[{"time":…,"since":…,"count":3,"next_try":…,"project":"six","code":"http.private",
-//      "sentence":"the host has a private address","value":"10.0.0.1","told":"it cannot be reached"}]}
+//      "sentence":"the host has a private address","value":"10.0.0.1","told":"the configuration of this registry refuses its address"}]}
 //
 // One for each project, the newest last.
 #pragma once

@@ -908,6 +908,7 @@ class UpstreamTest(OwnFarmsCase):
         self.farm.start()
         status, _, body = self.farm.get(f"/{BASE}/simple/yard-six/")
         self.assertEqual((status, b"private" in body, b"127.0.0.1" in body), (503, False, False))
+        self.assertIn(b"the configuration of this registry refuses its address", body)
         self.assert_ran(self.farm.run("wheelyard-registry", "explain", BASE, "yard-six", "-c", self.farm.config),
                         "The host has a private address", "next try", "name it in `private_hosts`")
         stranger = self.farm.create_token(name="stranger", actions=("upload",))

@@ -82,7 +82,7 @@ TEST_CASE("failures of a project are counted since the first one without a day i
 TEST_CASE("everybody is told what failed, but no address") {
     base::Error error{"http.private", "The host has a private address", "10.0.0.1"};
     error.kind = base::ErrorKind::refused;
-    CHECK(registry::public_sentence(error) == "it cannot be reached");
+    CHECK(registry::public_sentence(error) == "the configuration of this registry refuses its address");
     CHECK(registry::public_sentence({"http.connect",
                                      "The server refuses connections (Failed to connect to 10.1.2.3)",
                                      "http://10.1.2.3/"}) == "The server refuses connections");
