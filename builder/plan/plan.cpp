@@ -327,7 +327,7 @@ class Planner {
         const std::optional<simple::ProjectPage>* page =  // nullptr: the registry gave no answer
             published != world_.published.end() && published->second ? &*published->second : nullptr;
         if (page != nullptr && *page) {
-            if (const auto* file = find_published(**page, it)) {
+            if (const auto* file = find_published(**page, it, true)) {
                 cell.wheel = *file;
                 return it.set(CellState::have, file->filename + notice_of(file->filename));
             }
@@ -341,6 +341,11 @@ class Planner {
         if (!site_.registry && last != nullptr && last->state == State::done) {
             return it.set(CellState::have,
                           last->wheel.filename + " in the work folder" + notice_of(last->wheel.filename));
+        }
+        if (const auto* misfit = page != nullptr && *page ? find_published(**page, it, false) : nullptr) {
+            return it.set(CellState::impossible, misfit->filename + " in index `" + site_.registry->index +
+                                                     "` requires Python " + misfit->requires_python +
+                                                     ", and this is " + it.python.full_version);
         }
         if (site_.registry && page == nullptr) {
             return it.set(CellState::unknown, published == world_.published.end()
@@ -563,8 +568,11 @@ class Planner {
         return name.platforms == std::vector<std::string>{"any"};
     }
 
-    static const simple::FileLink* find_published(const simple::ProjectPage& page, const VersionedCell& it) {
+    // With `is_accepted`: the wheel that pip takes for the cell; else one that only its Requires-Python keeps from it.
+    static const simple::FileLink* find_published(const simple::ProjectPage& page, const VersionedCell& it,
+                                                  bool is_accepted) {
         for (const auto& file : page.files) {
+            if (accepts_python(file.requires_python, it.python) != is_accepted) continue;
             const auto name = wheel::parse_wheel_filename(file.filename);
             if (!name || name->variant) continue;  // pip takes no variant wheel (PEP 825)
             if (is_unexplained(it.cell, file) && !is_pure(*name)) continue;
@@ -572,9 +580,7 @@ class Planner {
             const bool same = it.version.has_local()
                                   ? name->version == it.version
                                   : name->version.compare_public(it.version) == std::strong_ordering::equal;
-            const bool fits = wheel::best_position(name->tags, it.python.tags) &&
-                              accepts_python(file.requires_python, it.python);
-            if (same && fits) return &file;
+            if (same && wheel::best_position(name->tags, it.python.tags)) return &file;
         }
         return nullptr;
     }

@@ -132,17 +132,25 @@ TEST_CASE("the index has the cell's wheel if this Python accepts a published whe
     }
 }
 
-TEST_CASE("a published wheel whose Requires-Python excludes this Python is not had") {
-    for (const auto& [requires_python, state] :
-         {std::pair("<3.11", CellState::wanted), std::pair(">=3.11", CellState::have),
-          std::pair("nonsense", CellState::have)}) {
-        CAPTURE(requires_python);
-        Scene scene;
-        simple::FileLink file;
-        file.filename = "demo-1.0-py3-none-any.whl";
-        file.requires_python = requires_python;
-        scene.world.published.insert_or_assign("demo", std::optional(simple::ProjectPage{.files = {file}}));
-        CHECK(cell_state_text(scene.cell().state) == cell_state_text(state));
+TEST_CASE("a wheel whose Requires-Python excludes the cell's Python is not what the cell wants") {
+    Scene scene;
+    const auto publish = [&](const std::vector<std::string>& requirements) {
+        scene.publish(std::vector<std::string>(requirements.size(), "demo-1.0-py3-none-any.whl"));
+        auto& files = (**scene.world.published.at("demo")).files;
+        for (std::size_t at = 0; at < files.size(); ++at)
+            files[at].requires_python = requirements[at];
+    };
+    publish({"<3.11"});
+    CHECK(cell_state_text(scene.cell().state) == "impossible");
+    CHECK(scene.cell().reason ==
+          "demo-1.0-py3-none-any.whl in index `main` requires Python <3.11, and this is 3.11.4");
+    scene.world.attempts = {uploaded("w1", "main")};  // the index does have it
+    CHECK(cell_state_text(scene.cell().state) == "impossible");
+    scene.world.attempts.clear();
+    for (const char* accepted : {"", ">=3.8", "==3.11.*", "no specifier"}) {  // pip ignores an invalid one
+        CAPTURE(accepted);
+        publish({"<3.11", accepted});
+        CHECK(cell_state_text(scene.cell().state) == "have");
     }
 }
 
