@@ -2,10 +2,12 @@
 #include "builder/plan/upstream_wheels.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "builder/plan/version_choice.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/wheel/filename.hpp"
+#include "lib/wheel/specifier.hpp"
 #include "lib/wheel/tags.hpp"
 
 namespace wheelyard::builder {
@@ -97,10 +99,17 @@ std::string why_no_wheel(const std::string& project, const SdistOffers& offers, 
 }
 
 std::string wheel_instead(const SdistOffers& offers, const std::string& wanted, const Python& python) {
-    if (offers.wheels.empty()) return "";
     const auto version = Version::parse(wanted);
+    const auto set = wheel::SpecifierSet::parse(version || wanted == "latest" ? "" : wanted);
+    SdistOffers meant;
+    std::copy_if(offers.wheels.begin(), offers.wheels.end(), std::back_inserter(meant.wheels),
+                 [&](const SdistOffer& one) {
+                     return version ? is_of(one, *version)
+                                    : set && set->contains(one.version, wheel::Prereleases::allowed);
+                 });
+    if (meant.wheels.empty()) return "";
     const SdistOffer* wheel =
-        version ? choose_wheel(offers, *version, python) : newest_that_fits(offers, python);
+        version ? choose_wheel(meant, *version, python) : newest_that_fits(meant, python);
     return wheel != nullptr ? "; with `from = \"upstream\"` in its [[want]] it is " + wheel->filename +
                                   ", which fits Python " + python.full_version
                             : "; none of these wheels fits Python " + python.full_version;

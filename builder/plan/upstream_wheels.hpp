@@ -21,7 +21,8 @@ namespace wheelyard::builder {
 [[nodiscard]] std::string why_no_wheel(const std::string& project, const SdistOffers& offers,
                                        const std::string& wanted, const Python& python);
 
-// For a want that is built and has no sdist: what `from = "upstream"` in its [[want]] would take. Empty: there is no wheel.
+// For a want that is built and has no sdist: what `from = "upstream"` in its [[want]] would take. Empty: there is no wheel of
+// this version.
 [[nodiscard]] std::string wheel_instead(const SdistOffers& offers, const std::string& wanted,
                                         const Python& python);
 

@@ -437,6 +437,20 @@ TEST_CASE("the evidence with the highest precedence determines state and reason"
          },
          CellState::impossible,
          "no sdist of this version in https://h/simple/ (PIP_INDEX_URL): the newest is 1.1"},
+        {"another version, and only wheels of others",
+         [](Scene& s) {
+             s.offer({sdist("1.1")});
+             s.world.offers.at("demo")->wheels = {sdist("1.1")};
+         },
+         CellState::impossible,
+         "no sdist of this version in https://h/simple/ (PIP_INDEX_URL): the newest is 1.1"},
+        {"no version in the set, and only wheels of others",
+         [](Scene& s) {
+             s.site.wants = {{"demo", {">=2"}, {"3.11"}}};
+             s.offer({sdist("1.0")});
+             s.world.offers.at("demo")->wheels = {sdist("1.0")};
+         },
+         CellState::impossible, "no sdist of `>=2` in https://h/simple/ (PIP_INDEX_URL): the newest is 1.0"},
         {"only a wheel of this version",
          [](Scene& s) {
              s.offer({sdist("0.9")});
