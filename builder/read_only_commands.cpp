@@ -169,10 +169,15 @@ int run_explain(const Arguments& arguments) {
     if (!journal) return complain(journal.error(), exit_failed);
     const auto plan = (*place)->agent().look();
     if (!plan) return complain(plan.error(), exit_failed);
-    const bool is_cell = std::any_of(plan->cells.begin(), plan->cells.end(),
-                                     [&](const Cell& cell) { return cell.name == arguments.name; });
-    const auto name = is_cell ? base::Result<std::string>(arguments.name)
-                              : complete_name(arguments.name, journal->attempts);
+    std::vector<std::string> planned;
+    for (const auto& cell : plan->cells) {
+        if (cell.purpose == Purpose::build) planned.push_back(cell.name);
+    }
+    const auto name =
+        plan->find(arguments.name) != nullptr
+            ? base::Result<std::string>(arguments.name)
+            : complete_name(
+                  arguments.name, journal->attempts, [](const Attempt&) { return true; }, planned);
     if (!name) return complain(name.error(), exit_failed);
     const Attempt* named = find_attempt(*journal, *name);
     CellStory story{named == nullptr ? *name : named->asked.cell, {}, {}};

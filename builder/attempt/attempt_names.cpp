@@ -1,20 +1,42 @@
 #include "builder/attempt/attempt_names.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 
+namespace {
+
+// A project has several spellings, and cells have one (PEP 503).
+std::string one_spelling(const std::string& name) {
+    std::string text = base::ascii_lower(name);
+    std::replace_if(
+        text.begin(), text.end(), [](char c) { return c == '_' || c == '.'; }, '-');
+    return text;
+}
+
+}  // namespace
+
 base::Result<std::string> complete_name(const std::string& name, const std::vector<Attempt>& attempts,
-                                        const std::function<bool(const Attempt&)>& counts) {
+                                        const std::function<bool(const Attempt&)>& counts,
+                                        const std::vector<std::string>& planned) {
     std::set<std::string> cells;
     std::set<std::string> ids;
+    const std::string part = one_spelling(name);
+    const auto add_if_meant = [&part](std::set<std::string>& to, const std::string& whole) {
+        if (!part.empty() && one_spelling(whole).find(part) != std::string::npos) to.insert(whole);
+    };
+    for (const auto& cell : planned) {
+        if (cell == name) return name;
+        add_if_meant(cells, cell);
+    }
     for (const auto& attempt : attempts) {
         if (attempt.asked.cell == name || attempt.id == name) return name;
-        if (name.empty() || !counts(attempt)) continue;
-        if (attempt.asked.cell.find(name) != std::string::npos) cells.insert(attempt.asked.cell);
-        if (attempt.id.find(name) != std::string::npos) ids.insert(attempt.id);
+        if (!counts(attempt)) continue;
+        add_if_meant(cells, attempt.asked.cell);
+        add_if_meant(ids, attempt.id);
     }
     const auto& found = cells.empty() ? ids : cells;
     if (found.empty()) return name;

@@ -89,6 +89,21 @@ TEST_CASE("a command whose site file is missing prints nothing but an error that
     CHECK(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()) == 0);
 }
 
+TEST_CASE("`explain` takes any part of a cell's name that has no attempt yet") {
+    const base::TempDir folder = *base::TempDir::make("commands");
+    Arguments arguments;
+    arguments.site = write_site(folder.path());
+    for (const char* name : {"demo", "Demo_1.0", "demo-1.0-3.99"}) {
+        arguments.name = name;
+        const Printed printed = run(run_explain, arguments);
+        CAPTURE(printed.err);
+        CHECK(printed.status == 0);
+        CHECK(printed.out.find("demo-1.0-3.99") != std::string::npos);
+    }
+    arguments.name = "nosuch";
+    CHECK(run(run_explain, arguments).status == 1);
+}
+
 TEST_CASE("`site user-files` writes the files that it lists, and `cron-line` makes the folder of its log") {
     const base::TempDir folder = *base::TempDir::make("commands");
     Arguments arguments;

@@ -42,6 +42,29 @@ TEST_CASE("an ambiguous part is an error with the cells, unless only one of them
           "yard-slow-1.1-cp311");
 }
 
+TEST_CASE("a cell of the plan has its name before its first attempt, and a project each of its spellings") {
+    const std::vector<std::string> planned{"yard-hdr-1.0-cp311", "zope-interface-6.0-cp311", "rpy-3.0-cp311"};
+    const auto complete = [&](const std::string& name) {
+        return complete_name(
+            name, attempts, [](const Attempt&) { return true; }, planned);
+    };
+    for (const auto& [name, meant] :
+         {std::pair("rpy", "rpy-3.0-cp311"), std::pair("rpy-3.0-cp311", "rpy-3.0-cp311"),
+          std::pair("hdr", "yard-hdr-1.0-cp311"), std::pair("zope-interface", "zope-interface-6.0-cp311"),
+          std::pair("zope.interface", "zope-interface-6.0-cp311"),
+          std::pair("Zope_Interface-6.0", "zope-interface-6.0-cp311"),
+          std::pair("Yard_Slow-1.1", "yard-slow-1.1-cp311"), std::pair("nothing", "nothing")}) {
+        CAPTURE(name);
+        const auto found = complete(name);
+        REQUIRE(found);
+        CHECK(*found == meant);
+    }
+    CHECK(complete("-3.0-cp3").has_value());
+    const auto several = complete("1.0");
+    REQUIRE(!several);
+    CHECK(several.error().advice == "give one of yard-hdr-1.0-cp311, yard-slow-1.0-cp311");
+}
+
 TEST_CASE("at most eight cells are listed, and more are indicated") {
     std::vector<Attempt> many;
     for (const char* python : {"6", "7", "8", "9", "10", "11", "12", "13"})
