@@ -377,7 +377,8 @@ void Doctor::settle_for_last_words() {
         const std::uint64_t there = std::min<std::uint64_t>(kept_, context_lines);
         for (std::uint64_t back = 1; back <= there && !last_words_; ++back) {
             const std::string& last = last_[(kept_ - back) % context_lines];
-            if (!base::trim(last).empty() && !is_ignored_preload(base::ascii_lower(last)))
+            const std::string lower = base::ascii_lower(last);
+            if (!base::trim(last).empty() && !is_ignored_preload(lower) && !is_only_a_url(lower))
                 last_words_ = FirstError{seen_.lines, shorten_line(last), source_line_of(last), {}, {}};
         }
     }

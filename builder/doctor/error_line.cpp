@@ -193,7 +193,8 @@ bool is_remark(std::string_view lower) {
 
 bool is_harmless(std::string_view lower) {
     return is_remark(lower) || holds_any(lower, harmless) || begins_with_any(lower, checks) ||
-           begins_with_any(lower, includes) || lists_a_file(lower) || is_ignored_preload(lower);
+           begins_with_any(lower, includes) || lists_a_file(lower) || is_ignored_preload(lower) ||
+           is_only_a_url(lower);
 }
 
 std::span<const std::string_view> faint_signs() {
@@ -260,6 +261,12 @@ bool names_a_reason(std::string_view lower) {
 
 bool is_ignored_preload(std::string_view lower) {
     return lower.find(" from ld_preload cannot be preloaded") != std::string_view::npos;
+}
+
+bool is_only_a_url(std::string_view lower) {
+    lower = base::trim(lower);
+    return (lower.starts_with("https://") || lower.starts_with("http://")) &&
+           lower.find_first_of(" \t") == std::string_view::npos;
 }
 
 SourceLine source_line_of(std::string_view line) {

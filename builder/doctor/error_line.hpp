@@ -37,6 +37,8 @@ inline constexpr std::size_t max_parsed_line_bytes = 4096;
 [[nodiscard]] bool names_a_reason(std::string_view lower);
 // The dynamic loader's word about LD_PRELOAD: it says "ERROR", and goes on.
 [[nodiscard]] bool is_ignored_preload(std::string_view lower);
+// Where an error's text goes on: "https://example.org/why".
+[[nodiscard]] bool is_only_a_url(std::string_view lower);
 // Like is_harmless, but does not count warnings as harmless: for rules with in_warnings.
 [[nodiscard]] bool is_only_a_check(std::string_view lower);
 
