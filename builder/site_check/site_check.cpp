@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 
+#include "builder/attempt/journal.hpp"
 #include "builder/attempt/known_store.hpp"
 #include "builder/doctor/rule_book.hpp"
 #include "builder/plan/plan.hpp"
@@ -144,7 +145,10 @@ class Checker {
 
     void check_pythons() {
         for (const auto& choice : site_.pythons) {
-            const auto python = probe_python(choice, render_setup(site_, &choice, nullptr, ""));
+            const auto& python =
+                pythons_
+                    .emplace(choice.version, probe_python(choice, render_setup(site_, &choice, nullptr, "")))
+                    .first->second;
             add("Python " + choice.version, python.has_value(),
                 python ? python->full_version + " (" + python->environment.machine + "), " +
                              python->executable.string()
@@ -386,10 +390,12 @@ class Checker {
             if (is_git) continue;  // versions may have tags and repositories of their own
             if (!offers->sdists.empty()) {
                 check_versions(want, *offers);
-                continue;
+            } else if (is_had(want, want.versions)) {
+                add_had(want, "no sdist in " + base::join(offers->places, ", "));
+            } else {
+                add("source of " + want.package, false, why_no_sdist(want.package, *offers, "latest"),
+                    "correct [[want]] or what is left out above, or name its source in a recipe");
             }
-            add("source of " + want.package, false, why_no_sdist(want.package, *offers, "latest"),
-                "correct [[want]] or what is left out above, or name its source in a recipe");
         }
     }
 
@@ -405,13 +411,44 @@ class Checker {
                                  : set && set->contains(offer.version, wheel::Prereleases::allowed);
                 });
             if (is_there) continue;
+            const std::string why = "no sdist of " + text + " in " + base::join(offers.places, ", ");
+            if (is_had(want, {text})) {
+                add_had(want, why);
+                continue;
+            }
             const auto newest = std::max_element(
                 offers.sdists.begin(), offers.sdists.end(),
                 [](const SdistOffer& a, const SdistOffer& b) { return a.version < b.version; });
-            add("source of " + want.package, false,
-                "no sdist of " + text + " in " + base::join(offers.places, ", "),
-                "correct `versions` in [[want]]: the newest version there is " + newest->version.text());
+            add("source of " + want.package, false, why,
+                "correct `versions` in [[want]] (the newest version there is " + newest->version.text() +
+                    "), or name its source in a recipe");
         }
+    }
+
+    // Whether the plan has every wheel of these versions: then nothing is built, and no source needed.
+    bool is_had(Want want, std::vector<std::string> versions) {
+        want.versions = std::move(versions);
+        want.follow_ups.clear();
+        World world;
+        world.pythons = pythons_;
+        if (site_.registry) {
+            io::HttpClient http;
+            base::SystemClock clock;
+            world.published.emplace(want.package,
+                                    HttpRegistry(http, clock, *site_.registry).page(want.package));
+        }
+        if (auto journal = Journal(site_.state_directory).read())
+            world.attempts = std::move(journal->attempts);
+        Site site = site_;
+        site.wants = {std::move(want)};
+        const Plan plan = make_plan(site, recipes_, world);
+        return !plan.cells.empty() && std::all_of(plan.cells.begin(), plan.cells.end(), [](const Cell& cell) {
+            return cell.purpose != Purpose::build || cell.state == CellState::have;
+        });
+    }
+    void add_had(const Want& want, const std::string& why) {
+        add("source of " + want.package, true, why + ", and none is needed: its wheels are there already",
+            "");
     }
 
     const Site& site_;
@@ -419,6 +456,7 @@ class Checker {
     const EnvironmentMap& environment_;
     const PythonChoice* usable_ = nullptr;  // of [[python]], whose interpreter starts
     std::optional<Python> python_;          // the first usable one
+    Pythons pythons_;
     std::vector<SiteLine> lines_;
 };
 

@@ -8,6 +8,7 @@
 #include "lib/base/limits.hpp"
 #include "lib/base/process/process.hpp"
 #include "tests/builder/fake_farm.hpp"
+#include "tests/support/loopback_server.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -128,7 +129,47 @@ TEST_CASE_FIXTURE(PbsPlace, "a version that no source has is reported with the n
         advice.push_back(one.advice);
     }
     CHECK(found == std::vector<std::string>{"no sdist of 3.0.99", "no sdist of >=4"});
-    CHECK(advice.at(0) == "correct `versions` in [[want]]: the newest version there is 1.1");
+    CHECK(advice.at(0) ==
+          "correct `versions` in [[want]] (the newest version there is 1.1), or name its source in a recipe");
+}
+
+TEST_CASE_FIXTURE(PbsPlace, "the source of a want whose wheels are all there is not missed") {
+    const wheelyard::testing::LoopbackServer index([](const wheelyard::testing::LoopbackRequest& request) {
+        const std::string page =
+            R"({"meta":{"api-version":"1.1"},"files":[{"filename":"demo-2.0-py3-none-any.whl",)"
+            R"("url":"demo-2.0-py3-none-any.whl","hashes":{},"requires-python":"<3.99"},)"
+            R"({"filename":"demo-3.0-py3-none-any.whl","url":"demo-3.0-py3-none-any.whl",)"
+            R"("hashes":{},"requires-python":"<3"}]})";
+        if (request.target != "/main/simple/demo/") return wheelyard::testing::LoopbackAnswer{404};
+        return wheelyard::testing::LoopbackAnswer{
+            200, page, {{"Content-Type", "application/vnd.pypi.simple.v1+json"}}};
+    });
+    site.registry = RegistrySettings{};
+    site.registry->url = index.url("");
+    site.registry->index = "main";
+    program("python", R"(echo '{"implementation":"cpython","major":3,"minor":11,"full_version":"3.11.2",)"
+                      R"("prefix":"/py","machine":"x86_64","libc":"glibc 2.36","free_threaded":false}')");
+    site.pythons = {{"3.11", (folder.path() / "bin/python").string()}};
+    const auto sources = [&] {
+        std::vector<std::string> lines;
+        for (const auto& one : check_site(site, Recipes(),
+                                          {{"PATH", "/usr/bin:/bin"},
+                                           {"PIP_NO_INDEX", "1"},
+                                           {"PIP_FIND_LINKS", (folder.path() / "links").string()}})) {
+            if (one.what.starts_with("source of "))
+                lines.push_back((one.good ? "ok " : "FAIL ") + one.found.substr(0, one.found.find(" in ")));
+        }
+        return lines;
+    };
+    testing::write(folder.path() / "links" / "other-1.0.tar.gz", "x");
+    site.wants = {{"demo", {"2.0"}, {"3.11"}}};
+    CHECK(sources() == std::vector<std::string>{"ok no sdist"});
+    testing::write(folder.path() / "links" / "demo-0.0.2.tar.gz", "x");
+    CHECK(sources() == std::vector<std::string>{"ok no sdist of 2.0"});
+    // No wheel of it, and one that no installer takes for this Python.
+    site.wants = {{"demo", {"1.0", "2.0", "3.0"}, {"3.11"}}};
+    CHECK(sources() ==
+          std::vector<std::string>{"FAIL no sdist of 1.0", "ok no sdist of 2.0", "FAIL no sdist of 3.0"});
 }
 
 TEST_CASE_FIXTURE(PbsPlace, "a Python that is not there is named with its path, and fails no other check") {
