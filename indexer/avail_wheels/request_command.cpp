@@ -1,6 +1,7 @@
 // avail_wheels --request: asks the farm for a package that is not there.
 #include <optional>
 #include <ostream>
+#include <vector>
 
 #include "indexer/avail_wheels/ask_registry.hpp"
 #include "indexer/avail_wheels/commands.hpp"
@@ -28,12 +29,20 @@ std::string public_index(const World& world) {
     return help ? simple::parse_default_index(help->out) : std::string();
 }
 
-// The wheel that a request asks for, if the source has it already.
+// Those that a request is for: of a registry the ones here, where none is named. Empty: it does not say.
+std::vector<Python> requested_pythons(const Options& options, const World& world) {
+    if (!options.query.pythons.empty() || !request_queue(options, world.environment))
+        return options.query.pythons;
+    return known_node(world.probe, *world.clock).pythons;
+}
+
+// The wheel that a request asks for, if the source has it already for its Python.
 std::optional<std::string> release_there(const Options& options, const World& world, const Wanted& wanted) {
     if (!options.source.is_named()) return std::nullopt;
     Query query = options.query;
     query.wanted = {wanted};
     query.machine = world.probe.machine;
+    query.pythons = requested_pythons(options, world);
     std::string warning;
     const auto found = find_wheels(options.source, query, world, false, warning);
     const Answer answer = found ? choose(query, found->listed) : Answer();
@@ -81,12 +90,10 @@ int ask_farm(const Options& options, const World& world, const std::string& requ
     const auto wanted = parse_wanted(requirement);
     const auto queue = request_queue(options, world.environment);
     if (queue && !wanted) return print_error(err, wanted.error());
-    const auto pythons = options.query.pythons.empty() && queue
-                             ? known_node(world.probe, *world.clock).pythons
-                             : options.query.pythons;
-    const auto result = queue
-                            ? ask_registry(world.post, *queue, *wanted, pythons, world.environment)
-                            : write_request(options, requirement, world.user, world.probe.host, *world.clock);
+    const auto result =
+        queue
+            ? ask_registry(world.post, *queue, *wanted, requested_pythons(options, world), world.environment)
+            : write_request(options, requirement, world.user, world.probe.host, *world.clock);
     if (!result) return print_error(err, result.error());
     out << *result << '\n';
     return 0;

@@ -1010,6 +1010,25 @@ TEST_CASE("a request for what is there is refused, and for nobody's package it w
     CHECK(farm.run({"--request", "torhc==2"}).err == "");
 }
 
+TEST_CASE("what is there for another Python than the one that a request is for is not there") {
+    Farm farm;
+    const auto is_there = [&farm](std::vector<std::string> more) {
+        more.insert(more.begin(), {"--request", "old==1.0"});
+        return farm.run(more).err.find("old 1.0 is there already") != std::string::npos;
+    };
+    farm.environment["WHEELHOUSE"] = farm.folder.path().native();
+    REQUIRE(base::replace_file(farm.folder.path() / "generic/old-1.0-cp36-cp36m-linux_x86_64.whl", "wheel"));
+    const auto site = farm.folder.path() / "site.toml";
+    REQUIRE(base::replace_file(site, "config_version = 1\nrequests = \"https://other.example/\"\n"));
+    CHECK(is_there({"-p", "3.6"}));
+    CHECK(!is_there({"-p", "3.12"}));
+    CHECK(is_there({}));                         // no Python here
+    farm.environment["PATH"] = "/usr/bin:/bin";  // the system's, which is newer
+    CHECK(!is_there({}));
+    REQUIRE(base::replace_file(site, "config_version = 1\nrequests = \"requests\"\n"));
+    CHECK(is_there({}));  // a folder is asked for no Python
+}
+
 TEST_CASE("--web warns of a status that cannot be read, but not where no site reports") {
     const Wheelhouse house;
     const auto quiet = house.run({"torch", "--web", "--index-url", "https://farm/main/simple/"});
