@@ -115,8 +115,7 @@ TEST_CASE("what pip refuses a lock for is a warning where the lock says enough f
     const Lock without = lock_of(head +
                                  "[[packages]]\nname = \"a-b\"\nwheels = [{ name = "
                                  "\"a_b-1.5-py3-none-any.whl\", url = \"u\", hashes = {} }]\n");
-    CHECK(without.warning ==
-          "pylock.toml:5:59: there is no hash; pip refuses this lock (PEP 751)");
+    CHECK(without.warning == "pylock.toml:5:59: there is no hash; pip refuses this lock (PEP 751)");
     CHECK(without.packages[0].version->text() == "1.5");
 }
 
