@@ -51,6 +51,7 @@ ROWS = (
     (INSTALL, "uv tool install *", TOOLS),
     (INSTALL, "pipx install *", TOOLS),
     (INSTALL, "mkdir -p *", BARE_HOME),
+    (INSTALL, "tar -xf * -C /usr/local *", "upgrade_test.py"),
     (INSTALL, "tar -xf *", BARE_HOME),
     (INSTALL, "eb *", "easybuild_test.py"),
     (INSTALL, "apt install *", SERVER),
@@ -167,7 +168,11 @@ class DocumentsTest(unittest.TestCase):
     def test_containers_are_built_and_serve(self):
         storage = self.folder / "storage.conf"
         storage.write_text(f'[storage]\ndriver = "overlay"\ngraphroot = "{self.folder}/images"\nrunroot = "{self.folder}/running"\n')
-        environment = os.environ | {"CONTAINERS_STORAGE_CONF": str(storage)}
+        # What podman would do with limits and control groups, not every place allows; runc runs where crun refuses mixed versions of these.
+        engine = 'cgroup_manager = "cgroupfs"\n' + ('runtime = "runc"\n' if shutil.which("runc") else "")
+        settings = self.folder / "containers.conf"
+        settings.write_text('[containers]\ndefault_ulimits = ["nofile=1024:1024", "nproc=4096:4096"]\n[engine]\n' + engine)
+        environment = os.environ | {"CONTAINERS_STORAGE_CONF": str(storage), "CONTAINERS_CONF": str(settings)}
         unpacked = self.folder / "unpacked"
         unpacked.mkdir()
         subprocess.run(["tar", "-xf", packages.tarball(platform.machine()), "-C", unpacked, "--strip-components=1"], check=True)
