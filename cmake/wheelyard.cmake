@@ -123,7 +123,7 @@ function(wheelyard_compile_by_folder target)
         if(path IN_LIST WHEELYARD_COMPILED_ALONE)
             continue()
         endif()
-        get_filename_component(group ${source} DIRECTORY)
+        get_filename_component(group ${path} DIRECTORY)  # its name is in what is compiled, and the clone may lie anywhere
         string(MAKE_C_IDENTIFIER ${group} group)
         set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
     endforeach()
