@@ -36,7 +36,8 @@ class LanesTest(unittest.TestCase):
         self.write("programs/ctest", CTEST)
         (self.tree / "cmake").mkdir()
         shutil.copy(ROOT / "cmake/layers.cmake", self.tree / "cmake")
-        shutil.copy(ROOT / "scripts/test", self.tree / "scripts")
+        for script in ("test", "help.sh"):
+            shutil.copy(ROOT / "scripts" / script, self.tree / "scripts")
 
     def write(self, name: str, text: str):
         path = self.tree / name
