@@ -218,8 +218,8 @@ bool evaluate_node(const MarkerNode& node, const MarkerEnvironment& environment)
     return evaluate_comparison(node, environment);
 }
 
-// Verified with packaging 26.3: a Requires-Dist has none of the variables of locks, `~=` and `===` are defined for versions only, `~=` needs a valid specifier, and
-// one side must be a variable.
+// Verified with packaging 26.3: a Requires-Dist has none of the variables of locks, `~=` and `===` are defined for
+// versions only, `~=` needs a valid specifier, and one side must be a variable.
 bool is_defined(const MarkerNode& node, bool is_of_variant) {
     const Operand& left = node.left;
     const Operand& right = node.right;
