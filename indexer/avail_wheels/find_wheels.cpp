@@ -10,6 +10,7 @@
 #include "indexer/avail_wheels/source/source.hpp"
 #include "indexer/avail_wheels/source/wheel_list_cache.hpp"
 #include "lib/base/digest/hash_text.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
 
 namespace wheelyard::avail_wheels {
@@ -55,22 +56,32 @@ base::Status list_wheel_list(const SourceOptions& source, const Query& query, co
     return {};
 }
 
-// A project that an index has from its upstreams alone is on its own page, not in the wheel list. A page that cannot be read
+// What an index has not asked its upstreams for yet is on a project's page, not in the wheel list. A page that cannot be read
 // leaves it missing.
 base::Status add_missing(const SourceOptions& source, const Query& query, const World& world, Found& found) {
     std::size_t pages = 0, unread = 0;
     for (const Wanted& wanted : query.wanted) {
         if (wanted.is_glob() || unread == max_unread_pages) continue;
-        std::vector<std::string> projects = wanted.projects;
-        projects.push_back(wanted.pattern);
-        bool is_there = false;
-        for (const std::string& project : projects)
-            WHEELYARD_TRY(
-                found.wheel_list->visit_one(name_key(project), [&](const auto&) { is_there = true; }));
-        if (is_there || ++pages > max_pages_of_missing) continue;
+        std::set<std::string> projects(wanted.projects.begin(), wanted.projects.end());
+        projects.insert(wanted.pattern);
+        const auto is_of_wanted = [&](const Candidate& one) {
+            return projects.contains(one.release->project);
+        };
+        if (std::any_of(found.listed.begin(), found.listed.end(), is_of_wanted) ||
+            ++pages > max_pages_of_missing)
+            continue;
         auto offered = read_project(world.get, source.index_url, wanted);
         if (!offered) ++unread;
         if (!offered) continue;
+        std::set<std::string, std::less<>> known;  // by the wheel list, which has their facts
+        for (const std::string& project : projects) {
+            WHEELYARD_TRY(
+                found.wheel_list->visit_one(name_key(project), [&](const simple::WheelListView& view) {
+                    for (const auto line : base::split_lines(view.lines))
+                        known.emplace(simple::parse_wheel_list_line(line).filename);
+                }));
+        }
+        std::erase_if(*offered, [&](const Candidate& one) { return known.contains(one.link.filename); });
         auto listed = select(query, *std::move(offered)).wheels;
         std::move(listed.begin(), listed.end(), std::back_inserter(found.listed));
     }
@@ -160,7 +171,8 @@ base::Result<Found> find_wheels(const SourceOptions& source, const Query& query,
     }
     if (found.wheel_list) {
         WHEELYARD_TRY(list_wheel_list(source, query, world, simple_url, with_facts, judging, found));
-        if (!source.index_url.empty()) WHEELYARD_TRY(add_missing(source, query, world, found));
+        if (!source.index_url.empty() && !found.wheel_list->is_whole())
+            WHEELYARD_TRY(add_missing(source, query, world, found));
     } else {
         WHEELYARD_ASSIGN(found.listed, list_offered(source, query, world, judging));
     }
@@ -174,7 +186,7 @@ base::Result<std::vector<Candidate>> all_versions(SourceOptions source, const Qu
     std::string warning;  // was said of the first list
     WHEELYARD_ASSIGN(auto found, find_wheels(source, query, world, false, warning));
     std::string reason;
-    const bool has_pages = found.wheel_list && !source.index_url.empty();
+    const bool has_pages = found.wheel_list && !source.index_url.empty() && !found.wheel_list->is_whole();
     for (const Wanted& project : query.wanted) {
         if (!has_pages) break;
         if (unread.size() < max_unread_pages) {

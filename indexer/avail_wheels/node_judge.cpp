@@ -34,14 +34,15 @@ std::vector<std::string> names_of(const std::vector<Candidate>& listed,
 }  // namespace
 
 const std::vector<Candidate>* Ownership::wheels(const std::string& project) {
-    const auto known = projects_.find(project);
-    if (known != projects_.end()) return known->second.empty() ? nullptr : &known->second;
-    auto& wheels = projects_[project];
-    if (const auto wanted = parse_wanted(project)) wheels = read(*wanted);
-    return wheels.empty() ? nullptr : &wheels;
+    auto known = projects_.find(project);
+    if (known == projects_.end()) {
+        known = projects_.try_emplace(project).first;
+        if (const auto wanted = parse_wanted(project)) known->second = read(*wanted);
+    }
+    return known->second ? &*known->second : nullptr;
 }
 
-std::vector<Candidate> Ownership::read(const Wanted& wanted) {
+std::optional<std::vector<Candidate>> Ownership::read(const Wanted& wanted) {
     Query query;
     query.wanted = {wanted};
     query.everything = query.all_versions = true;
@@ -50,13 +51,15 @@ std::vector<Candidate> Ownership::read(const Wanted& wanted) {
         const bool is_built = std::any_of(wheels.begin(), wheels.end(), [](const Candidate& candidate) {
             return candidate.facts.find("\"built\":") != std::string::npos;
         });
-        return is_built ? std::move(wheels) : std::vector<Candidate>();
+        if (is_built || (wheels.empty() && wheel_list_->is_whole())) return wheels;
+        return std::nullopt;
     }
-    if (!source_.index_url.empty()) return {};
+    if (!source_.index_url.empty()) return std::nullopt;
     if (!folder_) folder_ = read_folders(source_, {*parse_wanted("*")}).value_or(std::vector<Candidate>());
     std::vector<Candidate> wheels;
     std::copy_if(folder_->begin(), folder_->end(), std::back_inserter(wheels),
                  [&](const Candidate& candidate) { return candidate.release->project == wanted.pattern; });
+    if (wheels.empty()) return std::nullopt;
     return wheels;
 }
 
@@ -65,7 +68,7 @@ bool Ownership::read_facts(const Candidate& wheel) {
         wheel_list_ != nullptr)
         return false;
     if (!reading_) reading_.emplace(world_.read_wheel, cache_of_wheels(source_, world_));
-    for (Candidate& one : projects_[wheel.release->project]) {
+    for (Candidate& one : *projects_[wheel.release->project]) {
         if (&one != &wheel) continue;
         reading_->add_facts(one);
         return !one.facts.empty();

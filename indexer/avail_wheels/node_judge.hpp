@@ -19,7 +19,8 @@ class Ownership {
     Ownership(const SourceOptions& source, const World& world) : source_(source), world_(world) {}
 
     void set_wheel_list(const simple::WheelList* wheel_list) { wheel_list_ = wheel_list; }
-    const std::vector<Candidate>* wheels(const std::string& project);  // nullptr: it owns none
+    // nullptr: it owns none. Empty: an index without upstreams has none.
+    const std::vector<Candidate>* wheels(const std::string& project);
     // Of a folder, reads a wheel of wheels(). False: there is no more to know of it.
     bool read_facts(const Candidate& wheel);
     void keep_facts() {
@@ -27,14 +28,14 @@ class Ownership {
     }
 
   private:
-    std::vector<Candidate> read(const Wanted& wanted);
+    std::optional<std::vector<Candidate>> read(const Wanted& wanted);
 
     const SourceOptions& source_;
     const World& world_;
     const simple::WheelList* wheel_list_ = nullptr;
     std::optional<std::vector<Candidate>> folder_;  // all wheels of the folder, read when first needed
     std::optional<WheelReading> reading_;
-    std::map<std::string, std::vector<Candidate>> projects_;
+    std::map<std::string, std::optional<std::vector<Candidate>>> projects_;
 };
 
 // Refers to the arguments of its constructor. The node learns about the libraries of wheels that are listed.

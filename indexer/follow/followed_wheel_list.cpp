@@ -167,7 +167,8 @@ class FollowWheelList {
             if (!is_as_before) found.push_back(std::move(now));
         }
         const auto all = [&]() -> base::Result<std::vector<simple::WheelListProject>> { return found; };
-        WheelListUpdate update{round_.index, round_.serial, round_.time, {}, rebuild_};
+        constexpr bool is_whole = true;  // its files are all there is
+        WheelListUpdate update{round_.index, round_.serial, round_.time, {}, rebuild_, is_whole};
         if (!rebuild_) update.changed = found;
         return update_wheel_list(disk_,
                                  {root_folder(round_.tree, round_.index), wheel_lists_folder(round_.tree)},

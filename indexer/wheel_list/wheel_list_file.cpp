@@ -166,6 +166,7 @@ base::Status update_wheel_list(
     head.serial = update.serial;
     head.written = base::render_rfc3339(update.time);
     head.index = update.index;
+    head.is_whole = update.is_whole;
     const auto write = [&](const fs::path& file, const std::vector<simple::WheelListProject>& projects) {
         return replace_text_via(disk, place.temp / update.index, file,
                                 simple::render_wheel_list(head, projects));
@@ -337,7 +338,7 @@ class WheelListsRun {
             }
             return projects;
         };
-        WheelListUpdate update{index, serial_, now_, {}, rebuild};
+        WheelListUpdate update{index, serial_, now_, {}, rebuild, !inheritance_.has_upstream(index)};
         if (!rebuild) {
             for (auto at = touched.projects.lower_bound({index, {}});
                  at != touched.projects.end() && at->first.index == index; ++at) {

@@ -35,7 +35,8 @@ struct WheelListUpdate {
     catalog::Serial serial = 0;  // of the wheel list after the update
     base::UnixMicros time = 0;
     std::vector<simple::WheelListProject> changed;
-    bool rebuild = false;  // rebuild from all projects, ignoring existing files
+    bool rebuild = false;   // rebuild from all projects, ignoring existing files
+    bool is_whole = false;  // as in WheelListHead
 };
 // Where one index's wheel list is, and the folder for its temporary files. They are separate because the
 // publisher removes temporary files that it finds next to its pages.

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::string_view format_name = "wheelyard.catalogue/1";
 constexpr std::string_view format_family = "wheelyard.catalogue/";
+constexpr std::string_view whole_word = "whole";
 constexpr std::uint64_t max_head_bytes = 1024;
 constexpr base::ByteSet separators("\t\n\r");
 
@@ -57,13 +58,14 @@ base::Result<WheelListHead> parse_head(std::string_view line) {
                                     "update avail_wheels");
     }
     WheelListHead head;
-    bool is_whole = take_number(line, head.serial) && take_number(line, head.base_serial);
+    bool has_all = take_number(line, head.serial) && take_number(line, head.base_serial);
     head.written = take_field(line);
     head.index = take_field(line);
-    is_whole = is_whole && take_number(line, head.projects) && take_number(line, head.wheels) &&
-               take_number(line, head.directory_bytes) && take_number(line, head.lines_bytes) &&
-               take_number(line, head.facts_bytes);
-    if (!is_whole) return fail_damaged("a number is missing in its head");
+    has_all = has_all && take_number(line, head.projects) && take_number(line, head.wheels) &&
+              take_number(line, head.directory_bytes) && take_number(line, head.lines_bytes) &&
+              take_number(line, head.facts_bytes);
+    if (!has_all) return fail_damaged("a number is missing in its head");
+    head.is_whole = take_field(line) == whole_word;
     return head;
 }
 
@@ -127,6 +129,7 @@ std::string render_wheel_list(WheelListHead head, const std::vector<WheelListPro
     for (const std::uint64_t number : {std::uint64_t{head.projects}, std::uint64_t{head.wheels},
                                        head.directory_bytes, head.lines_bytes, head.facts_bytes})
         add_number(number);
+    if (head.is_whole) text.append("\t").append(whole_word);
     text += '\n';
     text.reserve(text.size() + directory.size() + head.lines_bytes + head.facts_bytes);
     text += directory;
@@ -295,6 +298,10 @@ std::int64_t WheelList::serial() const {
 }
 const std::string& WheelList::written() const {
     return delta_ ? delta_->head().written : base_.head().written;
+}
+
+bool WheelList::is_whole() const {
+    return base_.head().is_whole;  // another rule of the index has another base
 }
 
 base::Status WheelList::visit_one(std::string_view key,

@@ -2,7 +2,7 @@
 // can be searched without reading all of it. Format: docs/reference/wheel-list.md. The indexer writes it;
 // avail_wheels reads it as untrusted input: bounded and fuzzed.
 //
-//     wheelyard.catalogue/1⇥12⇥0⇥2026-11-20T12:00:00.000000Z⇥main⇥2⇥3⇥63⇥402⇥88
+//     wheelyard.catalogue/1⇥12⇥0⇥2026-11-20T12:00:00.000000Z⇥main⇥2⇥3⇥63⇥402⇥88⇥whole
 //     numpy⇥2⇥0⇥268⇥0⇥2
 #pragma once
 
@@ -50,6 +50,7 @@ struct WheelListHead {
     std::int64_t base_serial = 0;  // of the base of a delta; 0: this is a base
     std::string written = {};      // RFC 3339
     std::string index = {};
+    bool is_whole = false;  // the index has no upstream, so installers get no other project from it
     // render_wheel_list sets the following members.
     std::size_t projects = 0;
     std::size_t wheels = 0;
@@ -116,6 +117,8 @@ class WheelList {
     [[nodiscard]] std::int64_t serial() const;
     [[nodiscard]] const std::string& written() const;
     [[nodiscard]] const WheelListHead& base_head() const { return base_.head(); }
+    // Whether the index offers no project but these.
+    [[nodiscard]] bool is_whole() const;
     // Calls `visit` if the project exists and has wheels.
     [[nodiscard]] base::Status visit_one(std::string_view key,
                                          const std::function<void(const WheelListView&)>& visit) const;

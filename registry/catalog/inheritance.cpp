@@ -77,6 +77,14 @@ bool Inheritance::inherits(std::string_view index) const {
     return rule != rules_.end() && !(rule->second.inherits.empty() && rule->second.upstreams.empty());
 }
 
+bool Inheritance::has_upstream(const std::string& index) const {
+    const auto indexes = order(index);
+    return std::any_of(indexes.begin(), indexes.end(), [this](const std::string& one) {
+        const auto rule = rules_.find(one);
+        return rule != rules_.end() && !rule->second.upstreams.empty();
+    });
+}
+
 bool Inheritance::owns(std::string_view index, std::string_view project) const {
     const auto rule = rules_.find(index);
     return rule != rules_.end() && rule->second.owns.contains(std::string(project));

@@ -48,6 +48,7 @@ class Inheritance {
     [[nodiscard]] std::vector<std::string> shown_by(const std::string& index) const;
     // Whether `index` can show projects of another index, also of the cache of an upstream.
     [[nodiscard]] bool inherits(std::string_view index) const;
+    [[nodiscard]] bool has_upstream(const std::string& index) const;  // itself, or one that it inherits from
     [[nodiscard]] bool owns(std::string_view index, std::string_view project) const;
     // Also of the caches of a private index's upstreams. An index without a rule is public.
     [[nodiscard]] bool is_private(std::string_view index) const { return private_.contains(index); }

@@ -86,11 +86,20 @@ TEST_CASE("every project is found, and nothing else") {
         const auto wheel_list = folder.open();
         CHECK(wheel_list.base_head().index == "main");
         CHECK(wheel_list.base_head().wheels == projects.size() * 2);
+        CHECK_FALSE(wheel_list.is_whole());
         for (const auto& project : projects)
             CHECK(shown_one(wheel_list, project.key) == project.lines);
         for (const char* absent : {"", "a", "p", "p1001", "p10000", "p1199", "z"})
             CHECK(shown_one(wheel_list, absent) == "");
     }
+}
+
+TEST_CASE("a list is whole if its base says so") {
+    const Folder folder;
+    folder.write(wheel_list_name, {.serial = 5, .written = "now", .index = "main", .is_whole = true},
+                 {make_project("b", {"b-1.whl"})});
+    CHECK(folder.open().is_whole());
+    CHECK(shown(folder.open()) == "b: b-1.whl\n");
 }
 
 TEST_CASE("a delta replaces, adds and removes projects of its base, and is ignored for another base") {

@@ -54,8 +54,8 @@ def catalogue_of(tree: Path) -> dict[str, str]:
         return {}
     head, _, rest = file.read_bytes().partition(b"\n")
     fields = head.split(b"\t")
-    assert fields[0] == b"wheelyard.catalogue/1" and sum(map(int, fields[-3:])) == len(rest), head
-    directory_bytes, lines_bytes = map(int, fields[-3:-1])
+    assert fields[0] == b"wheelyard.catalogue/1" and sum(map(int, fields[7:10])) == len(rest), head
+    directory_bytes, lines_bytes = map(int, fields[7:9])
     lines = rest[directory_bytes:directory_bytes + lines_bytes].decode().splitlines()
     return {name: yanked for name, yanked, *_ in (line.split("\t") for line in lines)}
 

@@ -461,13 +461,17 @@ bool is_loaded(const Question& q, std::string_view module) {
                                  [&](const std::string& one) { return name_of_module(one) == module; });
 }
 
+bool is_loaded(const Question& q, const MpiFamily& family) {
+    return std::any_of(family.modules.begin(), family.modules.end(),
+                       [&](std::string_view module) { return is_loaded(q, module); });
+}
+
 // mpi4py has a module for each family of MPI, and loads the one whose library is here.
 bool has_another_mpi(const Question& q, const MpiFamily& family) {
     return std::any_of(q.needs.mpi.begin(), q.needs.mpi.end(), [&](const std::string& library) {
         const auto other = mpi_family(library);
         if (!other || other->name == family.name) return false;
-        return is_here(q, library) || std::any_of(other->modules.begin(), other->modules.end(),
-                                                  [&](const auto& module) { return is_loaded(q, module); });
+        return is_here(q, library) || is_loaded(q, *other);
     });
 }
 
@@ -479,9 +483,7 @@ Fit check_modules(const Question& q) {
         if (!loaded)
             return unknown("mpi", "needs " + std::string(family->name) + " (" + library +
                                       "), and this node's modules are unknown");
-        if (std::any_of(family->modules.begin(), family->modules.end(),
-                        [&](const auto& module) { return is_loaded(q, module); }))
-            continue;
+        if (is_loaded(q, *family)) continue;
         const auto built =
             std::find_if(q.needs.modules.begin(), q.needs.modules.end(), [&](const auto& module) {
                 return std::find(family->modules.begin(), family->modules.end(), name_of_module(module)) !=
@@ -529,24 +531,17 @@ bool promises_platform(const Candidate& candidate) {
 
 // The module of the node that has a library of this kind, by the site's description.
 bool has_module_of(const Question& q, const NeededLibrary& library) {
-    if (!q.node.modules) return false;
     if (library.kind == "mpi") {
         const auto family = mpi_family(library.name);
-        return family && std::any_of(q.node.modules->begin(), q.node.modules->end(), [&](const auto& module) {
-                   return std::find(family->modules.begin(), family->modules.end(), name_of_module(module)) !=
-                          family->modules.end();
-               });
+        return family && is_loaded(q, *family);
     }
-    for (const auto* kind : accelerator::accelerator_kinds()) {
-        if (kind->library_kind != library.kind) continue;
-        for (const auto& module : *q.node.modules) {
-            const auto name = name_of_module(module);
-            if (std::find(kind->toolkit_modules.begin(), kind->toolkit_modules.end(), name) !=
-                kind->toolkit_modules.end())
-                return true;
-        }
-    }
-    return false;
+    const auto kinds = accelerator::accelerator_kinds();
+    return std::any_of(kinds.begin(), kinds.end(), [&](const AcceleratorKind* kind) {
+        const auto& modules = kind->toolkit_modules;
+        return kind->library_kind == library.kind &&
+               std::any_of(modules.begin(), modules.end(),
+                           [&](std::string_view module) { return is_loaded(q, module); });
+    });
 }
 
 bool is_of_accelerator(const NeededLibrary& library) {
@@ -763,22 +758,6 @@ Fit check_functions(const Question& q) {
     return fit_of_functions(q, q.needs.pypy_names);
 }
 
-// What a "yes" does not say: a part of the wheel that lacks something here.
-Fit lacking_part(const Question& q) {
-    for (const auto& library : q.needs.libraries) {
-        if (!is_later(q, library) || is_required(q, library)) continue;
-        const auto* here = library_here(q, library.name);
-        if (here != nullptr && here->path.empty())
-            return {Runs::yes, "part",
-                    "but " + q.needs.later.find(library.name)->second + " needs " + library.name +
-                        ", which is not here",
-                    "load a module that has it, or ask for its package"};
-    }
-    Fit functions = fit_of_functions(q, q.needs.pypy_later);
-    if (functions.runs != Runs::no) return {};
-    return {Runs::yes, "part", "but " + functions.why, std::move(functions.advice)};
-}
-
 // musl does not compare versions of symbols.
 Fit check_versions(const Question& q) {
     if (q.node.musl) return {};
@@ -967,7 +946,7 @@ Fit check_requirements(const Question& q) {
             continue;
         }
         const auto* there = q.owned(requirement.project);
-        if (there == nullptr) continue;
+        if (there == nullptr || there->empty()) continue;
         const auto taken = taken_of(q.node, requirement, *there);
         if (taken.empty())
             return no("requires_dist",
@@ -976,6 +955,36 @@ Fit check_requirements(const Question& q) {
         if (q.required && first_unknown.runs == Runs::yes) first_unknown = check_taken(q, requirement, taken);
     }
     return first_unknown;
+}
+
+// It may be installed already.
+Fit missing_requirement(const Question& q) {
+    if (!q.owned || q.locked != nullptr) return {};
+    for (const auto& [requirement, text] : asked_requirements(q)) {
+        const auto* there = q.owned(requirement.project);
+        const bool is_installed = q.node.torch && requirement.project == "torch";
+        if (there != nullptr && there->empty() && !is_installed)
+            return {Runs::yes, "requires_dist", "but requires " + text + ", of which this index has no wheel",
+                    "ask for it, or name an index that has it, too: --extra-index-url"};
+    }
+    return {};
+}
+
+// What a "yes" does not say: a part of the wheel that lacks something here, or what an installer does not find.
+Fit lacking_part(const Question& q) {
+    for (const auto& library : q.needs.libraries) {
+        if (!is_later(q, library) || is_required(q, library)) continue;
+        const auto* here = library_here(q, library.name);
+        if (here != nullptr && here->path.empty())
+            return {Runs::yes, "part",
+                    "but " + q.needs.later.find(library.name)->second + " needs " + library.name +
+                        ", which is not here",
+                    "load a module that has it, or ask for its package"};
+    }
+    Fit functions = fit_of_functions(q, q.needs.pypy_later);
+    if (functions.runs == Runs::no)
+        return {Runs::yes, "part", "but " + functions.why, std::move(functions.advice)};
+    return missing_requirement(q);
 }
 
 std::string_view major_of(std::string_view version) {

@@ -27,7 +27,7 @@ struct Fit {
 };
 
 // The wheels that a project has, if the source of the candidate owns it, so that installers find no others; nullptr: it
-// does not, or that is unknown.
+// does not, or that is unknown. Empty: the source has none, and nothing else either.
 using OwnedWheels = std::function<const std::vector<Candidate>*(const std::string& project)>;
 
 // The versions that a lock has for the node, by project. Installers take these and do not ask what a package requires

@@ -55,11 +55,16 @@ base::Result<io::HttpAnswer> answer_of_index(const std::string& url, const io::H
     if (!url.starts_with("https://farm/") && !url.starts_with("http://farm/") &&
         !url.starts_with("https://mirror/") && !url.starts_with("https://anna:secret@farm/"))
         return base::fail("http.connect", "Nobody answers");
-    answer.status = url.ends_with("farm/simple/torch/") || url == "https://mirror/simple/torch/" ? 200 : 404;
+    const bool is_packaging = url == "https://mirror/simple/packaging/";
+    const bool is_torch = url.ends_with("farm/simple/torch/") || url == "https://mirror/simple/torch/";
+    answer.status = is_packaging || is_torch ? 200 : 404;
     answer.headers = {{"content-type", "text/html"}};
     answer.final_url = url;
     answer.body = R"(<a href="torch-2.4.0-cp312-cp312-linux_aarch64.whl">x</a>)"
                   R"(<a href="torch-2.3.0-cp312-cp312-linux_aarch64.whl">x</a>)";
+    if (is_packaging)
+        answer.body = R"(<a href="packaging-24.1-py3-none-any.whl">x</a>)"
+                      R"(<a href="packaging-24.2-py3-none-any.whl">x</a>)";
     return answer;
 }
 
@@ -770,7 +775,7 @@ TEST_CASE("a yanked wheel looks yanked in --why, with its reason") {
     CHECK(farm.run({"six", "--raw"}).out == "six-1.16-py3-none-any.whl\n");
 }
 
-TEST_CASE("a project that an index has from its upstreams alone is found on its page") {
+TEST_CASE("what an index has from its upstreams alone is found on the pages of projects") {
     const Wheelhouse house;
     const auto found = [&](const std::vector<std::string>& names) {
         std::vector<std::string> words{"--index-url", "https://mirror/simple/", "--raw", "--all-archs"};
@@ -781,6 +786,10 @@ TEST_CASE("a project that an index has from its upstreams alone is found on its 
     CHECK(found({"torch<2.4", "packaging"}).out ==
           "packaging-24.1-py3-none-any.whl\ntorch-2.3.0-cp312-cp312-linux_aarch64.whl\n");
     CHECK(found({"tor*"}).out == "");
+    // A version that nobody has asked the index for.
+    CHECK(found({"packaging>24.1"}).out == "packaging-24.2-py3-none-any.whl\n");
+    CHECK(found({"packaging"}).out == "packaging-24.1-py3-none-any.whl\n");
+    CHECK(found({"packaging>24.2"}).out == "");
     const auto missing = found({"torch", "scipy"});
     CHECK(missing.err == "avail_wheels: 1 of 2 has no wheel: scipy\n");
     CHECK(missing.status == 0);

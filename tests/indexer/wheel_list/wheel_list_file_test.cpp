@@ -136,6 +136,18 @@ TEST_CASE("changes of a large wheel list go to its delta until there are many") 
     CHECK(has_late);
 }
 
+TEST_CASE("the wheel list of an index without upstreams is whole, until it has one") {
+    Published store;
+    store.add("main", "six", "1.17.0", "six-1.17.0-py2.py3-none-any.whl");
+    store.publish();
+    CHECK(store.open().is_whole());
+    REQUIRE(store.catalog.set_index_rules({{.index = "main", .upstreams = {"main.up"}}},
+                                          {.actor = "configuration", .reason = {}, .time = noon}));
+    store.publish();
+    CHECK_FALSE(store.open().is_whole());
+    CHECK(store.shown() == "six: six-1.17.0-py2.py3-none-any.whl\n");
+}
+
 TEST_CASE("an index whose wheel list lags behind others is updated from the log alone, and only once") {
     Published store;
     store.add("main", "six", "1.17.0", "six-1.17.0-py2.py3-none-any.whl");

@@ -47,6 +47,11 @@ TEST_CASE("an index comes before those that it inherits from, each of them befor
     CHECK_FALSE(family.inherits("alone"));
     CHECK(family.owns("alone", "six"));
     CHECK_FALSE(family.owns("gh200", "six"));
+    const Inheritance child(
+        {{"gh200", {"site"}}, {.index = "site", .upstreams = {"site.up"}}, {"alone", {}}});
+    CHECK(child.has_upstream("gh200"));
+    CHECK_FALSE(child.has_upstream("alone"));
+    CHECK_FALSE(child.has_upstream("unheard-of"));
     const Inheritance circle({{"a", {"b"}}, {"b", {"a"}}});  // a configuration has none; a catalog may be odd
     CHECK(base::join(circle.order("a"), " ") == "a b");
 }

@@ -775,10 +775,17 @@ TEST_CASE("what the source owns must satisfy Requires-Dist") {
     CHECK(answer("numpy>=99").runs == Runs::yes);  // comes from elsewhere
     const std::vector<Candidate> none{wheel_of("cffi-1.0-cp311-cp311-linux_x86_64.whl")};
     const OwnedWheels cffi = [&](const std::string& project) { return project == "cffi" ? &none : nullptr; };
+    const std::vector<Candidate> empty;
+    const OwnedWheels whole = [&](const std::string& project) {
+        return project == "cffi" ? &empty : nullptr;
+    };
     const auto zmq = wheel_of("pyzmq-1-py3-none-any.whl", R"({"requires_dist":["cffi"]})");
     CHECK(judge(zmq, node, {}, cffi).runs == Runs::yes);
+    CHECK(judge(zmq, node, {}, whole).runs == Runs::yes);
+    CHECK(judge(zmq, node, {}, whole).why == "but requires cffi, of which this index has no wheel");
     node.pythons = {*parse_python("pypy3.9.16")};
     CHECK(judge(zmq, node, {}, cffi).runs == Runs::yes);  // PyPy has it
+    CHECK(judge(zmq, node, {}, whole).why.empty());
 }
 
 TEST_CASE("a required wheel that does not run leaves it open whether the wheel does, and is named") {
