@@ -76,12 +76,17 @@ bool Ownership::read_facts(const Candidate& wheel) {
     return false;
 }
 
-OwnedWheels NodeJudge::owned() {
-    return [this](const std::string& project) { return ownership_.wheels(project); };
+Installing NodeJudge::how(const Candidate& candidate) {
+    Installing how{.owned = [this](const std::string& project) { return ownership_.wheels(project); }};
+    for (const Wanted& wanted : wanted_) {
+        if (wanted.pattern == candidate.release->project)
+            how.extras.insert(how.extras.end(), wanted.asked_extras.begin(), wanted.asked_extras.end());
+    }
+    return how;
 }
 
 bool NodeJudge::may_run(const Candidate& candidate) {
-    return judge(candidate, node_, site_, owned()).runs != Runs::no;
+    return judge(candidate, node_, site_, how(candidate)).runs != Runs::no;
 }
 
 bool NodeJudge::learn(const std::vector<Candidate>& listed) {
@@ -104,10 +109,11 @@ void NodeJudge::learn_required(const std::vector<Candidate>& listed) {
     std::vector<Candidate> wheels;
     std::set<const Candidate*> known;
     const auto add = [&](const Candidate& from) {
-        auto taken = taken_wheels(from, node_, owned());
+        const Installing from_here = how(from);
+        auto taken = taken_wheels(from, node_, from_here);
         while (std::count_if(taken.begin(), taken.end(),
                              [&](const Candidate* one) { return ownership_.read_facts(*one); }) > 0)
-            taken = taken_wheels(from, node_, owned());
+            taken = taken_wheels(from, node_, from_here);
         for (const Candidate* one : taken)
             if (known.insert(one).second) wheels.push_back(*one);
     };
@@ -126,8 +132,9 @@ Fit NodeJudge::fit_of_required(const Candidate& taken) {
     const auto [known, is_new] = required_.try_emplace(&taken);
     if (!is_new) return known->second;  // also of one that requires itself
     ++depth_;
-    Fit fit = judge(taken, node_, site_, owned(), nullptr,
-                    [this](const Candidate& next) { return fit_of_required(next); });
+    Installing from_here = how(taken);
+    from_here.required = [this](const Candidate& next) { return fit_of_required(next); };
+    Fit fit = judge(taken, node_, site_, from_here);
     --depth_;
     return required_[&taken] = std::move(fit);
 }
@@ -144,9 +151,11 @@ base::Status NodeJudge::find(const SourceOptions& source, const Query& query, st
 
 void NodeJudge::judge_all(Answer& answer, const LockedVersions* lock) {
     if (lock == nullptr) learn_required(answer.wheels);
-    const RequiredFit required = [this](const Candidate& taken) { return fit_of_required(taken); };
     for (auto& candidate : answer.wheels) {
-        Fit fit = judge(candidate, node_, site_, owned(), lock, required);
+        Installing from_here = how(candidate);
+        from_here.locked = lock;
+        from_here.required = [this](const Candidate& taken) { return fit_of_required(taken); };
+        Fit fit = judge(candidate, node_, site_, from_here);
         candidate.runs = runs_text(fit.runs);
         candidate.why_code = std::move(fit.code);
         candidate.why = std::move(fit.why);

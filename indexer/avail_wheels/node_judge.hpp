@@ -42,7 +42,11 @@ class Ownership {
 class NodeJudge {
   public:
     NodeJudge(const Options& options, const World& world, Node& node)
-        : world_(world), site_(options.site), node_(node), ownership_(options.source, world) {}
+        : world_(world),
+          site_(options.site),
+          wanted_(options.query.wanted),
+          node_(node),
+          ownership_(options.source, world) {}
 
     // As find_wheels(), into `found`, which is not moved from here on: the node is asked for what the listed wheels need.
     [[nodiscard]] base::Status find(const SourceOptions& source, const Query& query, std::string& warning,
@@ -52,13 +56,14 @@ class NodeJudge {
     void judge_all(Answer& answer, const LockedVersions* lock = nullptr);
 
   private:
-    [[nodiscard]] OwnedWheels owned();
+    [[nodiscard]] Installing how(const Candidate& candidate);
     void learn_required(const std::vector<Candidate>& listed);
     [[nodiscard]] Fit fit_of_required(const Candidate& taken);
     bool learn(const std::vector<Candidate>& listed);
 
     const World& world_;
     const Site& site_;
+    const std::vector<Wanted>& wanted_;
     Node& node_;
     Ownership ownership_;
     std::map<const Candidate*, Fit> required_;  // of wheels of ownership_

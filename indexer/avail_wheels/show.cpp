@@ -134,7 +134,8 @@ std::string render_install_line(const SourceOptions& source, const Answer& answe
         const auto asked = std::find_if(wanted.begin(), wanted.end(), [&](const Wanted& one) {
             return !one.asked_extras.empty() && one.pattern == candidate.release->project;
         });
-        const std::string extras = asked == wanted.end() ? std::string() : asked->asked_extras;
+        const std::string extras =
+            asked == wanted.end() ? std::string() : "[" + base::join(asked->asked_extras, ",") + "]";
         line += " " + base::quote_shell(candidate.release->name + extras +
                                         "==" + candidate.release->version.text());
     }

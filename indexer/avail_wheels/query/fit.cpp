@@ -26,9 +26,7 @@ struct Question {
     const Needs& needs;
     const Node& node;
     const Site& site;
-    const OwnedWheels& owned;
-    const LockedVersions* locked;
-    const RequiredFit& required;
+    const Installing& how;
 };
 
 Fit no(std::string code, std::string why, std::string advice = {}) {
@@ -892,8 +890,15 @@ bool is_asked(const Question& q, const wheel::Requirement& requirement) {
                       [&](const auto& property) { return !has_property(q.node, property).value_or(true); });
         wheel::set_variant(variant, q.candidate.tags->variant, properties);
     }
+    std::vector<wheel::MarkerEnvironment> environments{variant};
+    for (const auto& extra : q.how.extras) {
+        environments.push_back(variant);
+        environments.back()["extra"] = extra;
+    }
     return std::any_of(q.node.pythons.begin(), q.node.pythons.end(), [&](const Python& python) {
-        return marker_holds(*requirement.marker, python, q.node.machine, variant);
+        return std::any_of(environments.begin(), environments.end(), [&](const auto& environment) {
+            return marker_holds(*requirement.marker, python, q.node.machine, environment);
+        });
     });
 }
 
@@ -921,7 +926,7 @@ Fit check_taken(const Question& q, const wheel::Requirement& requirement,
                 const std::vector<const Candidate*>& taken) {
     Fit first;
     for (const Candidate* candidate : taken) {
-        Fit fit = q.required(*candidate);
+        Fit fit = q.how.required(*candidate);
         const bool is_chain = fit.code == required_code;
         if (fit.runs != Runs::no && !is_chain) return {};
         if (first.runs != Runs::yes) continue;
@@ -938,30 +943,31 @@ Fit check_taken(const Question& q, const wheel::Requirement& requirement,
 
 // An installer that asks only this source ends with the same.
 Fit check_requirements(const Question& q) {
-    if (!q.owned && q.locked == nullptr) return {};
+    if (!q.how.owned && q.how.locked == nullptr) return {};
     Fit first_unknown;
     for (const auto& [requirement, text] : asked_requirements(q)) {
-        if (q.locked != nullptr) {
-            if (Fit fit = check_locked(*q.locked, requirement, text); fit.runs != Runs::yes) return fit;
+        if (q.how.locked != nullptr) {
+            if (Fit fit = check_locked(*q.how.locked, requirement, text); fit.runs != Runs::yes) return fit;
             continue;
         }
-        const auto* there = q.owned(requirement.project);
+        const auto* there = q.how.owned(requirement.project);
         if (there == nullptr || there->empty()) continue;
         const auto taken = taken_of(q.node, requirement, *there);
         if (taken.empty())
             return no("requires_dist",
                       "requires " + text + ", and here are " + what_is_there(q, requirement, *there),
                       "choose another version of one of the two, or ask for what is missing");
-        if (q.required && first_unknown.runs == Runs::yes) first_unknown = check_taken(q, requirement, taken);
+        if (q.how.required && first_unknown.runs == Runs::yes)
+            first_unknown = check_taken(q, requirement, taken);
     }
     return first_unknown;
 }
 
 // It may be installed already.
 Fit missing_requirement(const Question& q) {
-    if (!q.owned || q.locked != nullptr) return {};
+    if (!q.how.owned || q.how.locked != nullptr) return {};
     for (const auto& [requirement, text] : asked_requirements(q)) {
-        const auto* there = q.owned(requirement.project);
+        const auto* there = q.how.owned(requirement.project);
         const bool is_installed = q.node.torch && requirement.project == "torch";
         if (there != nullptr && there->empty() && !is_installed)
             return {Runs::yes, "requires_dist", "but requires " + text + ", of which this index has no wheel",
@@ -1045,12 +1051,12 @@ std::string_view runs_text(Runs runs) {
 }
 
 std::vector<const Candidate*> taken_wheels(const Candidate& candidate, const Node& node,
-                                           const OwnedWheels& owned) {
+                                           const Installing& how) {
     const Needs needs = needs_of(candidate);
-    const Question question{candidate, needs, node, {}, owned, nullptr, {}};
+    const Question question{candidate, needs, node, {}, how};
     std::vector<const Candidate*> all;
     for (const auto& [requirement, text] : asked_requirements(question)) {
-        const auto* there = owned(requirement.project);
+        const auto* there = how.owned(requirement.project);
         if (there == nullptr) continue;
         const auto taken = taken_of(node, requirement, *there);
         all.insert(all.end(), taken.begin(), taken.end());
@@ -1058,10 +1064,9 @@ std::vector<const Candidate*> taken_wheels(const Candidate& candidate, const Nod
     return all;
 }
 
-Fit judge(const Candidate& candidate, const Node& node, const Site& site, const OwnedWheels& owned,
-          const LockedVersions* locked, const RequiredFit& required) {
+Fit judge(const Candidate& candidate, const Node& node, const Site& site, const Installing& how) {
     const Needs needs = needs_of(candidate);
-    const Question question{candidate, needs, node, site, owned, locked, required};
+    const Question question{candidate, needs, node, site, how};
     constexpr std::array checks{&check_known_bad, &check_variant,  &check_machine,
                                 &check_python,    &check_glibc,    &check_platform,
                                 &check_processor, &check_gpu,      &check_modules,

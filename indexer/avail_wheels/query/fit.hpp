@@ -37,13 +37,18 @@ using LockedVersions = std::map<std::string, std::vector<wheel::Version>, std::l
 // What is known of a wheel that an installer takes for a requirement, itself judged with all that it requires.
 using RequiredFit = std::function<Fit(const Candidate& taken)>;
 
-// With `locked`, requirements are judged by it alone, and `owned` is not asked. Without `required`, that a requirement can be
-// installed is enough.
+// How an installer takes what a wheel requires.
+struct Installing {
+    OwnedWheels owned = {};
+    const LockedVersions* locked = nullptr;  // decides about requirements alone: `owned` is not asked
+    RequiredFit required = {};               // none: that a requirement can be installed is enough
+    std::vector<std::string> extras = {};    // asked for with the wheel: "socks" of requests[socks]
+};
+
 [[nodiscard]] Fit judge(const Candidate& candidate, const Node& node, const Site& site,
-                        const OwnedWheels& owned = {}, const LockedVersions* locked = nullptr,
-                        const RequiredFit& required = {});
+                        const Installing& how = {});
 // Of the owned wheels those that an installer takes for what this one requires.
 [[nodiscard]] std::vector<const Candidate*> taken_wheels(const Candidate& candidate, const Node& node,
-                                                         const OwnedWheels& owned);
+                                                         const Installing& how);
 
 }  // namespace wheelyard::avail_wheels

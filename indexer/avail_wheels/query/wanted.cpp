@@ -161,8 +161,7 @@ base::Result<Wanted> parse_wanted(std::string_view text) {
         Wanted wanted{requirement->name, requirement->project, std::move(requirement->specifiers),
                       std::move(requirement->marker)};
         wanted.projects = projects_of_module(wanted.pattern);
-        if (!requirement->extras.empty())
-            wanted.asked_extras = "[" + base::join(requirement->extras, ",") + "]";
+        wanted.asked_extras = std::move(requirement->extras);
         return wanted;
     }
     std::size_t length = 0;

@@ -24,7 +24,7 @@ struct Wanted {
     std::vector<std::string> projects =
         {};  // where `name` is that of a module: those that install it, normalised
 
-    std::string asked_extras = {};  // of a requirement, as pip writes them: "[cuda,extra]"
+    std::vector<std::string> asked_extras = {};  // of a requirement: "socks" of requests[socks]
 
     [[nodiscard]] bool is_glob() const;
     [[nodiscard]] bool matches(std::string_view project) const;  // takes a normalised name

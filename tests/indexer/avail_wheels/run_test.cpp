@@ -963,6 +963,21 @@ TEST_CASE("wheels of a folder are read once; what cannot be read, or not yet, is
     CHECK(answers().find("numpy,unknown,only its name is known") != std::string::npos);
 }
 
+TEST_CASE("what an extra requires counts where it is asked for") {
+    Wheelhouse house;
+    house.read_wheel = [](const std::filesystem::path&) -> base::Result<ReadWheel> {
+        return ReadWheel{">=3.9", R"({"machines":[],"requires_dist":["tabulate>=2; extra == 'table'"]})"};
+    };
+    const auto runs = [&](const char* wanted) {
+        return house.run({wanted, "-p", "3.9", "--why", "--column", "name", "runs", "why", "--format", "csv"})
+            .out;
+    };
+    CHECK(runs("packaging").find("packaging,yes,") != std::string::npos);
+    CHECK(runs("packaging[table]")
+              .find("packaging,no,\"requires tabulate>=2, and here are tabulate 0.8.10\"") !=
+          std::string::npos);
+}
+
 TEST_CASE("a URL that is no index gives status 1 and the indexes that exist") {
     Wheelhouse house;
     for (const char* url : {"https://registry/", "https://registry/mian/simple/",

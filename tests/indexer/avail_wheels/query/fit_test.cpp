@@ -753,10 +753,10 @@ TEST_CASE("what the source owns must satisfy Requires-Dist") {
     const OwnedWheels owned = [&](const std::string& project) {
         return project == "torch" ? &torch : nullptr;
     };
-    const auto answer = [&](const std::string& required) {
+    const auto answer = [&](const std::string& required, const std::vector<std::string>& extras = {}) {
         return judge(
             wheel_of("torch_scatter-2.1.2-py3-none-any.whl", R"({"requires_dist":[")" + required + R"("]})"),
-            node, {}, owned);
+            node, {}, {.owned = owned, .extras = extras});
     };
     CHECK(answer("torch==2.6.*").runs == Runs::yes);
     CHECK(answer("torch==2.8.0").why == "requires torch==2.8.0, and here are torch 2.6.0, 2.5.1");
@@ -768,10 +768,14 @@ TEST_CASE("what the source owns must satisfy Requires-Dist") {
         return project == "tornado" ? &tornado : nullptr;
     };
     CHECK(judge(wheel_of("a-1-py3-none-any.whl", R"({"requires_dist":["tornado>=6.5.7"]})"), node, {},
-                owns_tornado)
+                {.owned = owns_tornado})
               .why == "requires tornado>=6.5.7, and here are tornado 6.6.1 for win_amd64, aarch64 alone");
     CHECK(answer("torch==2.8.0; python_version < '3.9'").runs == Runs::yes);
     CHECK(answer("torch==2.8.0; extra == 'gpu'").runs == Runs::yes);
+    CHECK(answer("torch==2.8.0; extra == 'gpu'", {"cpu", "gpu"}).why ==
+          "requires torch==2.8.0, and here are torch 2.6.0, 2.5.1");
+    CHECK(answer("torch==2.8.0; extra == 'gpu' and python_version < '3.9'", {"gpu"}).runs == Runs::yes);
+    CHECK(answer("torch==2.8.0; python_version >= '3.9'", {"gpu"}).runs == Runs::no);
     CHECK(answer("numpy>=99").runs == Runs::yes);  // comes from elsewhere
     const std::vector<Candidate> none{wheel_of("cffi-1.0-cp311-cp311-linux_x86_64.whl")};
     const OwnedWheels cffi = [&](const std::string& project) { return project == "cffi" ? &none : nullptr; };
@@ -780,12 +784,13 @@ TEST_CASE("what the source owns must satisfy Requires-Dist") {
         return project == "cffi" ? &empty : nullptr;
     };
     const auto zmq = wheel_of("pyzmq-1-py3-none-any.whl", R"({"requires_dist":["cffi"]})");
-    CHECK(judge(zmq, node, {}, cffi).runs == Runs::yes);
-    CHECK(judge(zmq, node, {}, whole).runs == Runs::yes);
-    CHECK(judge(zmq, node, {}, whole).why == "but requires cffi, of which this index has no wheel");
+    CHECK(judge(zmq, node, {}, {.owned = cffi}).runs == Runs::yes);
+    CHECK(judge(zmq, node, {}, {.owned = whole}).runs == Runs::yes);
+    CHECK(judge(zmq, node, {}, {.owned = whole}).why ==
+          "but requires cffi, of which this index has no wheel");
     node.pythons = {*parse_python("pypy3.9.16")};
-    CHECK(judge(zmq, node, {}, cffi).runs == Runs::yes);  // PyPy has it
-    CHECK(judge(zmq, node, {}, whole).why.empty());
+    CHECK(judge(zmq, node, {}, {.owned = cffi}).runs == Runs::yes);  // PyPy has it
+    CHECK(judge(zmq, node, {}, {.owned = whole}).why.empty());
 }
 
 TEST_CASE("a required wheel that does not run leaves it open whether the wheel does, and is named") {
@@ -799,11 +804,11 @@ TEST_CASE("a required wheel that does not run leaves it open whether the wheel d
         return found == there.end() ? nullptr : &found->second;
     };
     const RequiredFit required = [&](const Candidate& taken) {
-        return judge(taken, asked, {}, owned, nullptr, required);
+        return judge(taken, asked, {}, {.owned = owned, .required = required});
     };
     const auto answer = [&](const std::string& text) {
         const Fit fit = judge(wheel_of("a-1-py3-none-any.whl", R"({"requires_dist":[")" + text + R"("]})"),
-                              asked, {}, owned, nullptr, required);
+                              asked, {}, {.owned = owned, .required = required});
         return std::string(runs_text(fit.runs)) + (fit.why.empty() ? "" : " " + fit.why);
     };
     const std::string newer = "pyodbc-5.3-cp311-cp311-linux_x86_64.whl",
@@ -828,8 +833,9 @@ TEST_CASE("a required wheel that does not run leaves it open whether the wheel d
     // What is not known of a requirement is a question of its own.
     there["b"] = {wheel_of("b-2-cp311-cp311-linux_x86_64.whl")};
     CHECK(answer("b") == "yes");
-    CHECK(judge(wheel_of("a-1-py3-none-any.whl", R"({"requires_dist":["pyodbc"]})"), asked, {}, owned).runs ==
-          Runs::yes);
+    CHECK(judge(wheel_of("a-1-py3-none-any.whl", R"({"requires_dist":["pyodbc"]})"), asked, {},
+                {.owned = owned})
+              .runs == Runs::yes);
 }
 
 TEST_CASE("of what a wheel requires the wheels that an installer takes are asked for their libraries") {
@@ -839,7 +845,7 @@ TEST_CASE("of what a wheel requires the wheels that an installer takes are asked
         std::string names;
         for (const Candidate* one : taken_wheels(
                  wheel_of("a-1-py3-none-any.whl", R"({"requires_dist":[")" + text + R"(","c"]})"), debian12(),
-                 [&](const std::string& project) { return project == "b" ? &there : nullptr; }))
+                 {.owned = [&](const std::string& project) { return project == "b" ? &there : nullptr; }}))
             names += one->release->version.text();
         return names;
     };
@@ -858,7 +864,7 @@ TEST_CASE("a wheel of a lock is judged by the lock's versions, which installers 
     const auto answer = [&](const std::string& required) {
         const auto vision =
             wheel_of("torchvision-0.24-py3-none-any.whl", R"({"requires_dist":[")" + required + R"("]})");
-        const Fit fit = judge(vision, node, {}, owned, &locked);
+        const Fit fit = judge(vision, node, {}, {.owned = owned, .locked = &locked});
         return std::string(runs_text(fit.runs)) + " " + fit.why;
     };
     CHECK(answer("torch==2.9.0") == "yes ");
