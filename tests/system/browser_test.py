@@ -782,6 +782,36 @@ class BrowserTest(unittest.TestCase):
         self.assertEqual(browser.find("#machine strong").text, "any")
         self.assertIn("torch==2.5.1", browser.find("#install-line").text)
 
+    def test_a_machine_of_another_index_is_found_by_its_address_alone(self):
+        browser = self.browser
+        self.addCleanup(browser.run, "localStorage.clear(); sessionStorage.clear()")
+        browser.open(PAGES["project"] + "?node=archer2,%20standard")
+        wait_until(lambda: browser.find("#install-note").text == "archer2, standard is of another index than this page: archer2.")
+        self.assertFalse(browser.texts("#no-node"))
+
+    def test_what_a_site_reports_of_the_chosen_machine_replaces_what_was_kept(self):
+        browser = self.browser
+        browser.open(PAGES["project"])
+        self.choose(node=GH)
+        kept = lambda: json.loads(browser.run("return localStorage.getItem('wheelyard-machine')"))
+        wait_until(lambda: kept()["gpus"] == ["sm_90"])
+        browser.run("localStorage.setItem('wheelyard-machine', JSON.stringify({...arguments[0], gpus: [], seen: 0}))", kept())
+        browser.open(PAGES["project"])
+        wait_until(lambda: kept()["gpus"] == ["sm_90"])
+
+    def test_of_the_requests_that_ended_those_that_failed_are_told_to_whom_asks_next(self):
+        self.browser.open(PAGES["project"])
+        states = self.browser.run("return yard.unfulfilled({requests: [{state: 'queued'}, {state: 'done', ended: '1'}, {state: 'failed', ended: '1'}, {state: 'cancelled', ended: '1'}]}).map(one => one.state)")
+        self.assertEqual(states, ["queued", "failed"])
+
+    def test_a_phone_shows_what_an_installer_will_lack_without_scrolling_to_the_requirements(self):
+        browser = self.browser
+        self.addCleanup(browser.show, size=WIDE)
+        browser.show(size=NARROW)
+        browser.open(PAGES["project"])
+        wait_until(lambda: "filelock" in browser.find("#install-lacks").text)
+        self.assertEqual(browser.run("return scrollY"), 0)
+
     def test_where_no_wheel_runs_the_box_says_why_and_what_would_and_has_nothing_to_copy(self):
         browser = self.browser
         self.addCleanup(browser.run, "localStorage.clear(); sessionStorage.clear()")
@@ -816,8 +846,9 @@ class BrowserTest(unittest.TestCase):
         links = lambda: {text: url.removeprefix(browser.url) for text, url in  # in one step: the script replaces them
                          browser.run("return [...document.querySelectorAll('#count a, #results a, #elsewhere a')].map(link => [link.textContent, link.href])")}
         browser.open("/?q=horovod")  # no wheel, and a build that has failed
-        wait_until(lambda: "failed" in links())
-        self.assertEqual(links(), {"failed": f"{BEDE}/builds/#build-w1kq7x9aab3aaa", "Ask for horovod in bede-gh200": f"{BEDE}/builds/?package=horovod",
+        wait_until(lambda: "horovod 0.28.1" in links())
+        self.assertIn("failed", browser.find("#results h3").text)
+        self.assertEqual(links(), {"horovod 0.28.1": f"{BEDE}/builds/#build-w1kq7x9aab3aaa", "Ask for horovod in bede-gh200": f"{BEDE}/builds/?package=horovod",
                                    "Ask for horovod in archer2": "/archer2/builds/?package=horovod", "Ask for horovod in far": "/far/builds/?package=horovod"})
         self.assertIn("the compiler was killed for lack of memory", browser.find("#results").text)
         browser.open(f"{BEDE}/project/?q=petsc4py")  # of another index alone
@@ -1176,15 +1207,20 @@ class RequirementsTest(unittest.TestCase):
             def expect(marks: list[str], lacks: str, **machine) -> None:
                 browser.run("Object.assign(yard.machine, {node: '', python: '', details: null}, arguments[0]); dispatchEvent(new Event('machine'))", machine)
                 wait_until(lambda: browser.texts("#needs .mine") == marks)
-                wait_until(lambda: browser.find("#install-lacks").text.partition("index: ")[2].partition(".")[0] == lacks)
+                wait_until(lambda: browser.find("#install-lacks").text.partition(": ")[2].partition(".")[0] == lacks)
 
             on = {"name": "n", "machine": "x86_64", "index": "main", "gpus": ["sm_80"]}
             expect([yes, yes, "not here", "not here", yes, yes], "missing-one", python="3.12")
-            expect([unneeded, yes, "not here", "not here", "not for my machine", "not for my machine"], "missing-one", python="3.13")
-            expect([yes, yes, unneeded, "not here", "not for my machine", "not for my machine"], "", python="3.11")
+            no, kernels = "not for my machine", "yard-kernels<2, yard-kernels>=2"
+            expect([unneeded, yes, "not here", "not here", no, no], f"missing-one, {kernels}", python="3.13")
+            self.assertTrue(browser.find("#install-lacks").text.startswith("Required, and not in this index for my machine: "))
+            expect([yes, yes, unneeded, "not here", no, no], kernels, python="3.11")
+            # Without a Python those of the machine's site count.
+            expect([unneeded, yes, "not here", "not here", no, no], f"missing-one, {kernels}", node="n", details=on | {"pythons": ["3.13"]})
+            expect([yes, unneeded, "not here", "not here", yes, unknown], "missing-one", node="n", details=on | {"pythons": ["3.12"]})
             expect([yes, unneeded, "not here", "not here", yes, unknown], "missing-one", node="n", python="3.12", details=on)
             expect([yes, unneeded, "not here", "not here", unknown, yes], "missing-one", node="n", python="3.12", details=on | {"gpus": ["gfx90a"]})
-            expect([yes, yes, "not here", "not here", "not for my machine", "not for my machine"], "", node="n", details=on | {"machine": "aarch64"})
+            expect([yes, yes, "not here", "not here", no, no], kernels, node="n", details=on | {"machine": "aarch64"})
             self.assertEqual([line for line in browser.complaints() if "status.json" not in line], [])  # no site reports here
 
 

@@ -55,8 +55,9 @@ const yard = (() => {
   // rights and logs out.
   const account = document.getElementById("account");
   const show_account = () => {
-    const name = account && Date.parse(sessionStorage.getItem("wheelyard-login-end")) > Date.now() && sessionStorage.getItem("wheelyard-login-who");
-    if (account) account.textContent = name || "Log in";
+    const kept = key => sessionStorage.getItem("wheelyard-" + key) ?? "", id = kept("login-id");
+    const is_in = id && kept("token").startsWith(id + "_") && Date.parse(kept("login-end")) > Date.now();  // another token may be typed
+    if (account) account.textContent = is_in ? kept("login-who") : "Log in";
   };
   // `link` leads there, too, if people can log in; `back` says to which address of ours that page leads back.
   const offer_login = (link, back) => {
@@ -147,6 +148,8 @@ const yard = (() => {
   const is_same_wheel = (one, other) => ["site", "package", "version", "python", "accelerator"].every(key => (one[key] ?? "") === (other[key] ?? ""));
   // One list of all sites, each item with the name of its site.
   const all = (data, list) => data.sites.flatMap(site => (site[list] ?? []).map(item => ({...item, site: site.site})));
+  // What people asked for and has not come: who asks next wants to know what failed.
+  const unfulfilled = data => (data.requests ?? []).filter(request => !request.ended || request.state === "failed");
 
   const reveal = () => {
     const target = location.hash && document.getElementById(location.hash.slice(1));
@@ -180,11 +183,18 @@ const yard = (() => {
   const name_of = (site, node) => site.site + (node.name ? ", " + node.name : "") +
     (node.accelerator && node.accelerator !== node.name ? " (" + node.accelerator + ")" : "");
   const folders = chooser ? chooser.dataset.indexes.split(" ") : [];
-  let nodes = null;
-  const load_nodes = () => nodes ??= Promise.all(folders.map(folder => fetch(folder + "status.json", {cache: "no-cache"})
+  const nodes_of = folders => Promise.all(folders.map(folder => fetch(folder + "status.json", {cache: "no-cache"})
     .then(reply => reply.ok ? reply.json() : {sites: []}).catch(() => ({sites: []})))).then(all => all.flatMap(data => data.sites.map(site => ({...site, index: data.index}))).flatMap(site =>
       (site.nodes ?? []).map(node => ({name: name_of(site, node), site: site.site, index: site.index, accelerator: node.accelerator ?? "", machine: node.machine || site.machine || "",
-                                       gpus: node.gpu_code ?? node.architectures ?? [], pythons: site.pythons ?? []}))));
+                                       gpus: node.gpu_code ?? node.architectures ?? [], pythons: site.pythons ?? [], seen: Date.now()}))));
+  let nodes = null;
+  const load_nodes = () => nodes ??= nodes_of(folders);
+  // The folders of all indexes, by the front page; a tree of one index has none.
+  const all_indexes = () => {
+    const home = document.querySelector("nav .farm").href;
+    return fetch(home, {headers: {Accept: "text/html"}}).then(reply => reply.text()).then(text =>
+      (new DOMParser().parseFromString(text, "text/html").getElementById("search")?.dataset.folders.split(" ") ?? []).map(folder => new URL(folder + "../", home).href)).catch(() => []);
+  };
   const announce = of_tab => {
     if (!document.getElementById("no-node")) {
       for (const name of ["node", "python"]) remember("wheelyard-" + name, machine[name], of_tab);
@@ -198,9 +208,11 @@ const yard = (() => {
     if (details?.index) there.href = new URL(encodeURIComponent(details.index) + "/site/" + encodeURIComponent(details.site) + "/", document.querySelector("nav .farm").href);
     dispatchEvent(new Event("machine"));
   };
-  // A node type that no site reports, as of a mistyped address or a site that is gone, is said and not chosen.
-  const find_details = () => load_nodes().then(all => {
-    machine.details = all.find(node => node.name === machine.node) ?? null;
+  // A node type that no site reports, as of a mistyped address or a site that is gone, is said and not chosen. An address may
+  // name one of another index.
+  const find_details = async () => {
+    const is_it = node => node.name === machine.node, found = (await load_nodes()).find(is_it);
+    machine.details = found ?? (machine.node ? (await nodes_of(await all_indexes())).find(is_it) : null) ?? null;
     document.getElementById("no-node")?.remove();
     if (!machine.node || machine.details) return;
     const note = element("p", "No site of these pages reports the node type “" + machine.node + "”, so none is chosen. My machine, above, lists those that they report.", "note");
@@ -208,7 +220,7 @@ const yard = (() => {
     note.setAttribute("role", "status");
     document.getElementById("content").prepend(note);
     machine.node = "";
-  });
+  };
   if (chooser) {
     chooser.hidden = false;
     const selects = [...chooser.querySelectorAll("select")];
@@ -231,18 +243,22 @@ const yard = (() => {
     addEventListener("click", event => { if (!chooser.contains(event.target)) chooser.open = false; });
     const kept = (() => { try { return JSON.parse(recall("wheelyard-machine")); } catch { return null; } })();
     if (kept?.name === machine.node && kept.index) machine.details = kept;
-    // After the scripts of the page, which listen.
-    addEventListener("DOMContentLoaded", () => (machine.node && !machine.details ? find_details() : Promise.resolve()).then(() => {
-      if (machine.node || machine.python || document.getElementById("no-node")) announce(asked.has("node") || asked.has("my_python") || of_this_tab("wheelyard-node") !== null);
-    }));
+    const of_tab = asked.has("node") || asked.has("my_python") || of_this_tab("wheelyard-node") !== null;
+    // After the scripts of the page, which listen. What was kept is shown at once, and asked for again after ten minutes.
+    addEventListener("DOMContentLoaded", async () => {
+      if (machine.node && !machine.details) await find_details();
+      if (machine.node || machine.python || document.getElementById("no-node")) announce(of_tab);
+      if (machine.details && !(Date.now() - machine.details.seen < 600000)) find_details().then(() => announce(of_tab));
+    });
   }
   // Whether a list of Pythons has a wheel for this one: "3.12", "3.9 and newer", "any 3".
   const minor = text => Number(/^3\.(\d+)/.exec(text)?.[1] ?? -1);
   const takes = (list, python) => list.some(text => text === python || text === "any 3" || (text.endsWith("and newer") && minor(text) <= minor(python)));
   // Whether a project has wheels for the machine, as far as the facets of its versions say; undefined: nothing is chosen or known.
+  const my_pythons = () => machine.python ? [machine.python] : machine.details?.pythons ?? [];
   const suits = (pythons, machines, gpus) => {
-    if (machine.python && pythons.length && !takes(pythons, machine.python)) return false;
-    const {details} = machine;
+    const {details} = machine, mine = my_pythons();
+    if (mine.length && pythons.length && !mine.some(python => takes(pythons, python))) return false;
     if (!details) return machine.python && !machine.node ? true : undefined;
     if (machines.length && !machines.includes("any") && !machines.includes(details.machine)) return details.machine ? false : undefined;
     return gpus.length === 0 || gpus.some(gpu => details.gpus.includes(gpu)) ? true : undefined;
@@ -273,5 +289,5 @@ const yard = (() => {
   // Only a server has the page for operators.
   const operators = document.getElementById("operators");
   if (operators) fetch(operators.href, {method: "HEAD"}).then(reply => { operators.hidden = !reply.ok; }).catch(() => {});
-  return {element, time, label_cells, say, call, get, offer_login, show_account, is_same_wheel, fold, when_seen, load, recall, remember, address, machine, takes, suits, suit_word, mark_card, bar, anchor, colours, state, all, reveal, follow};
+  return {element, time, label_cells, say, call, get, offer_login, show_account, is_same_wheel, fold, when_seen, load, recall, remember, address, machine, my_pythons, takes, suits, suit_word, mark_card, bar, anchor, colours, state, all, unfulfilled, all_indexes, reveal, follow};
 })();

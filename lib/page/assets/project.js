@@ -222,12 +222,13 @@
     link.parentElement.querySelector(".mine")?.remove();
     link.parentElement.append(" ", element("span", word, "mine " + (needed === false ? "quiet" : "state " + (/^(here|for)/.test(word) ? "have" : "excluded"))));
     if (row) link.href = "../" + encodeURIComponent(need) + "/";
-    return /^no.* here$/.test(word) && needed && need + (wanted ?? "");
+    return ["not here", "no such version here", "not for my machine"].includes(word) && needed && [need + (wanted ?? ""), word];
   })).then(all => {
-    const lacks = document.getElementById("install-lacks"), names = all.filter(Boolean);
+    const lacks = document.getElementById("install-lacks"), lacking = new Map(all.filter(Boolean));
     if (!lacks || turn !== turns) return;
-    lacks.hidden = !names.length;
-    lacks.textContent = "Required, and not in this index: " + names.join(", ") + ". pip stops there, unless the index has an upstream.";
+    lacks.hidden = !lacking.size;
+    lacks.textContent = "Required, and not in this index" + ([...lacking.values()].some(word => word.endsWith("machine")) ? " for my machine: " : ": ") +
+      [...lacking.keys()].join(", ") + ". pip stops there, unless the index has an upstream.";
   }).catch(() => {});
   const show_needed = async () => {
     const items = [];
@@ -242,11 +243,16 @@
     needed.querySelector("p").textContent = more > 0 ? "and " + more + " more" : "";
     needed.hidden = items.length === 0;
   };
+  let are_marked = !needs.length;
+  const begin_marks = () => {
+    if (are_marked) return;
+    are_marked = true;
+    mark_needs();
+    addEventListener("machine", mark_needs);
+  };
+  if (ways) yard.when_seen(ways, begin_marks);  // which says what pip stops at
   yard.when_seen(needed.parentElement, () => {
-    if (needs.length) {
-      mark_needs();
-      addEventListener("machine", mark_needs);
-    }
+    begin_marks();
     show_needed().catch(() => {});
   });
 

@@ -134,10 +134,12 @@
     const version = version_for(row[1], row[4], row[5], row[10]);
     return [version ? yard.suits(row[4], row[5], row[6]) : false, version !== row[1] && version];
   };
-  // A project that several indexes have is one card: of the first that has it for the machine, before others the machine's own.
+  // A project that several indexes have is one card: of the first that has it for the machine, before others the machine's own,
+  // else of the one with the newest version.
+  const newer = (one, other) => other[1].localeCompare(one[1], "en", {numeric: true}) > 0 ? other : one;
   const card_of = rows => {
     const own = one => one[index_at][0] === yard.machine.details?.index;
-    const row = [...rows.filter(own), ...rows].find(one => judged(one)[0]) ?? rows[0];
+    const row = [...rows.filter(own), ...rows].find(one => judged(one)[0]) ?? rows.reduce(newer);
     const item = element("li", "", "card"), title = element("h3"), tags = element("ul", "", "tags");
     title.append(link_to(row[0], address(row)), " ", element("small", row[1], "quiet"));
     item.append(title, element("p", row[2], "quiet"));
@@ -166,26 +168,25 @@
     const reports = await Promise.all(folders.map(folder => fetch(folder + "../status.json", {cache: "no-cache"})
       .then(reply => reply.ok ? reply.json() : {sites: []}).catch(() => ({sites: []}))));
     if (question !== questions) return;
-    const items = folders.flatMap((folder, at) => [...(reports[at].requests ?? []).filter(one => !one.ended), ...yard.all(reports[at], "cells")]
+    const items = folders.flatMap((folder, at) => [...yard.unfulfilled(reports[at]), ...yard.all(reports[at], "cells")]
       .filter(cell => cell.package === name && !cell.purpose && cell.state !== "have").map(cell => {
-        const item = element("li", "", "card"), title = element("h3", cell.package + " " + cell.version + " "), words = yard.state(cell);
+        const item = element("li", "", "card"), title = element("h3"), words = yard.state(cell);
         const page = cell.asked ? "builds/request.html?" + new URLSearchParams({id: cell.id}) : cell.attempt ? "builds/#" + yard.anchor(cell.attempt) : "builds/";
-        title.append(link_to(words[0].textContent, folder + "../" + page));
-        title.lastChild.className = words[0].className || words[0].firstChild.className;
+        title.append(link_to(cell.package + " " + cell.version, folder + "../" + page), " ", element("span", words[0].textContent, words[0].className || words[0].firstChild.className));
         item.append(title, element("p", [cell.site, "Python " + cell.python, cell.accelerator].filter(Boolean).join(" · "), "quiet"), ...words.slice(1));
         return item;
       })).slice(0, max_near);
     list.prepend(...items);
     if (items.length) count.textContent = "No wheel of " + name + ", but the sites know of it. ";
-    for (const folder of folders)
-      count.append(" ", link_to("Ask for " + name + (folders.length > 1 ? " in " + decodeURIComponent(folder.split("/")[0]) : ""), folder + "../builds/?package=" + encodeURIComponent(name)));
+    const index_of = folder => decodeURIComponent(folder.split("/")[0]), is_own = folder => index_of(folder) === yard.machine.details?.index;
+    [...folders].sort((a, b) => is_own(b) - is_own(a)).forEach((folder, at) =>
+      count.append(at ? " · " : " ", link_to("Ask for " + name + (is_front ? " in " + index_of(folder) : ""), folder + "../builds/?package=" + encodeURIComponent(name))));
     if (is_front) return;
-    // The page of one index: the front page names the others.
-    const home = document.querySelector("nav .farm").href, front = await fetch(home, {headers: {Accept: "text/html"}}).then(reply => reply.text()).catch(() => "");
-    const others = new DOMParser().parseFromString(front, "text/html").getElementById("search")?.dataset.folders.split(" ") ?? [];
-    const found = await Promise.all(others.map(other => yard.open_search(home + other).find("name=", name).catch(() => undefined)));
+    const others = await yard.all_indexes();
+    const found = await Promise.all(others.map(other => yard.open_search(other + "project/").find("name=", name).catch(() => undefined)));
     if (question !== questions) return;
-    others.forEach((other, at) => { if (found[at]) count.append(" · ", link_to(name + " in " + decodeURIComponent(other.split("/")[0]), home + other + encodeURIComponent(name) + "/")); });
+    const home = document.querySelector("nav .farm").href;
+    others.forEach((other, at) => { if (found[at]) count.append(" · ", link_to(name + " in " + decodeURIComponent(other.split("/").at(-2)), other + "project/" + encodeURIComponent(name) + "/")); });
     count.append(" · ", link_to("Look in all indexes", home + "?" + new URLSearchParams({q: box.value})));
   };
 

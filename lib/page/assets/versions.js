@@ -58,16 +58,17 @@ yard.versions = (() => {
   const matching = (page, wanted) => page.files.filter(file => (!file.yanked || /^\s*===?[^,*]*$/.test(wanted)) && satisfies(version_of(file.filename), wanted));
   // Whether a file is a wheel for the reader's machine, as far as its tags say.
   const runs = file => {
-    const {python, details} = yard.machine, [pythons, abi, platforms] = file.filename.replace(/\.whl$/, "").split("-").slice(-3);
+    const {details} = yard.machine, mine = yard.my_pythons(), [pythons, abi, platforms] = file.filename.replace(/\.whl$/, "").split("-").slice(-3);
     if (!file.filename.endsWith(".whl")) return false;
     const list = pythons.split(".").map(tag => tag === "py3" ? "any 3" : tag.replace(/^cp3/, "3.") + (abi === "abi3" ? " and newer" : abi.endsWith("t") ? "t" : ""));
-    if (python && !(yard.takes(list, python) && satisfies(python.replace(/t$/, "") + ".99", file["requires-python"] ?? ""))) return false;
+    if (mine.length && !mine.some(python => yard.takes(list, python) && satisfies(python.replace(/t$/, "") + ".99", file["requires-python"] ?? ""))) return false;
     return !details?.machine || platforms.split(".").some(platform => platform === "any" || platform.endsWith("_" + details.machine));
   };
   // Whether the machine needs what has a marker (indexer/web/where_needed.hpp); undefined: that depends on what is not known of it.
   const needed = ({pythons, machines, open}) => {
-    const {python, details} = yard.machine, [first, last] = (pythons ?? "").split("-"), minor = parseInt(python.slice(2));
-    const parts = [!pythons || (python && minor >= first && minor <= (last || minor)),
+    const {details} = yard.machine, [first, last] = (pythons ?? "").split("-");
+    const by_python = new Set(yard.my_pythons().map(python => parseInt(python.slice(2))).map(minor => minor >= first && minor <= (last || minor)));
+    const parts = [!pythons || (by_python.size === 1 ? by_python.has(true) : undefined),
                    !machines || (details?.machine && machines.split(" ").includes(details.machine))];
     return parts.includes(false) ? false : (open === undefined && parts.every(Boolean)) || undefined;
   };
