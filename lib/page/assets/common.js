@@ -244,11 +244,18 @@ const yard = (() => {
     const kept = (() => { try { return JSON.parse(recall("wheelyard-machine")); } catch { return null; } })();
     if (kept?.name === machine.node && kept.index) machine.details = kept;
     const of_tab = asked.has("node") || asked.has("my_python") || of_this_tab("wheelyard-node") !== null;
-    // After the scripts of the page, which listen. What was kept is shown at once, and asked for again after ten minutes.
+    // What was kept is shown at once, and asked for again after ten minutes, where a site of its index answers.
+    const ask_again = async () => {
+      const {details} = machine;
+      if (!details || Date.now() - details.seen < 600000 || !(await load_nodes()).some(node => node.index === details.index)) return;
+      await find_details();
+      announce(of_tab);
+    };
+    // After the scripts of the page, which listen.
     addEventListener("DOMContentLoaded", async () => {
       if (machine.node && !machine.details) await find_details();
       if (machine.node || machine.python || document.getElementById("no-node")) announce(of_tab);
-      if (machine.details && !(Date.now() - machine.details.seen < 600000)) find_details().then(() => announce(of_tab));
+      ask_again();
     });
   }
   // Whether a list of Pythons has a wheel for this one: "3.12", "3.9 and newer", "any 3".
