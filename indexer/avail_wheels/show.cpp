@@ -6,6 +6,7 @@
 #include <set>
 
 #include "indexer/avail_wheels/find_wheels.hpp"
+#include "indexer/avail_wheels/query/fit.hpp"
 #include "indexer/avail_wheels/query/needs.hpp"
 #include "indexer/avail_wheels/table/display_width.hpp"
 #include "indexer/avail_wheels/table/document.hpp"
@@ -159,7 +160,11 @@ void warn_of_unsure(const Answer& answer, std::ostream& err) {
     const Candidate* first = nullptr;  // of a project: the line names its version
     const Candidate* unsure = nullptr;
     bool runs = false;
+    std::string missing;  // of the first that runs: why an installer stops all the same
     const auto tell = [&] {
+        if (!missing.empty())
+            err << "avail_wheels: warning: " << first->release->name << ' ' << first->release->version.text()
+                << ' ' << base::printable(missing) << '\n';
         if (unsure != nullptr && (!runs || unsure->runs == "unknown"))
             err << "avail_wheels: warning: " << unsure->release->name << ' '
                 << unsure->release->version.text()
@@ -172,8 +177,11 @@ void warn_of_unsure(const Answer& answer, std::ostream& err) {
             first = &candidate;
             unsure = nullptr;
             runs = false;
+            missing.clear();
         }
         if (candidate.release->version != first->release->version) continue;
+        if (!runs && candidate.runs == "yes" && candidate.why_code == missing_code)
+            missing = candidate.why.substr(std::string_view("but ").size());
         runs = runs || candidate.runs == "yes";
         const bool is_worse = unsure == nullptr || (unsure->runs == "no" && candidate.runs == "unknown");
         if (candidate.runs != "yes" && is_worse) unsure = &candidate;

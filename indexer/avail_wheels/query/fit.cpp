@@ -964,16 +964,18 @@ Fit check_requirements(const Question& q) {
 }
 
 // It may be installed already.
-Fit missing_requirement(const Question& q) {
+Fit missing_requirements(const Question& q) {
     if (!q.how.owned || q.how.locked != nullptr) return {};
+    std::vector<std::string> missing;
     for (const auto& [requirement, text] : asked_requirements(q)) {
         const auto* there = q.how.owned(requirement.project);
         const bool is_installed = q.node.torch && requirement.project == "torch";
-        if (there != nullptr && there->empty() && !is_installed)
-            return {Runs::yes, "requires_dist", "but requires " + text + ", of which this index has no wheel",
-                    "ask for it, or name an index that has it, too: --extra-index-url"};
+        if (there != nullptr && there->empty() && !is_installed) missing.emplace_back(base::trim(text));
     }
-    return {};
+    if (missing.empty()) return {};
+    return {Runs::yes, std::string(missing_code),
+            "but requires " + listed(missing) + ", of which this index has no wheel",
+            "ask for it, or name an index that has it, too: --extra-index-url"};
 }
 
 // What a "yes" does not say: a part of the wheel that lacks something here, or what an installer does not find.
@@ -990,7 +992,7 @@ Fit lacking_part(const Question& q) {
     Fit functions = fit_of_functions(q, q.needs.pypy_later);
     if (functions.runs == Runs::no)
         return {Runs::yes, "part", "but " + functions.why, std::move(functions.advice)};
-    return missing_requirement(q);
+    return missing_requirements(q);
 }
 
 std::string_view major_of(std::string_view version) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "indexer/avail_wheels/node/node.hpp"
@@ -17,6 +18,9 @@ namespace wheelyard::avail_wheels {
 
 enum class Runs { yes, no, unknown };
 [[nodiscard]] std::string_view runs_text(Runs runs);  // "yes", "no", "unknown"
+
+// Of a "yes": the index has no wheel of what it requires, and offers nothing else.
+inline constexpr std::string_view missing_code = "missing";
 
 struct Fit {
     Runs runs = Runs::yes;

@@ -924,6 +924,29 @@ TEST_CASE("an install line says which of its wheels may not run here") {
     CHECK(ran.err.find("packaging") == std::string::npos);
 }
 
+TEST_CASE("what an index without upstreams lacks is told beside a yes, and with an install line") {
+    const Farm farm;
+    const auto index = farm.folder.path() / "tree" / "main" / "simple";
+    simple::WheelListProject six{"six",
+                                 1,
+                                 {},
+                                 R"({"requires_dist":["toolz>=1","numpy; extra == 'x'"]})"
+                                 "\n"};
+    six.lines = simple::render_wheel_list_line(
+        {"six-1.17-py3-none-any.whl", false, {}, {}, {}, "12", std::string(64, 'a')});
+    for (const bool is_whole : {true, false}) {
+        REQUIRE(base::replace_file(
+            index / simple::wheel_list_name,
+            simple::render_wheel_list({.serial = 3, .index = "main", .is_whole = is_whole}, {six})));
+        const std::string lacks = "requires toolz>=1, of which this index has no wheel";
+        CHECK((farm.run({"six", "--why", "--on", "gh200"}).out.find("yes     but " + lacks) !=
+               std::string::npos) == is_whole);
+        const auto line = farm.run({"six", "--install-line", "-p", "3.11"});
+        CHECK(line.out.find("six==1.17") != std::string::npos);
+        CHECK(line.err == (is_whole ? "avail_wheels: warning: six 1.17 " + lacks + "\n" : ""));
+    }
+}
+
 TEST_CASE("wheels of a folder are read once; what cannot be read, or not yet, is unknown") {
     Wheelhouse house;
     house.environment["XDG_CACHE_HOME"] = (house.folder.path() / "cache").native();

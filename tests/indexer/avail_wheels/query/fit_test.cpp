@@ -788,6 +788,10 @@ TEST_CASE("what the source owns must satisfy Requires-Dist") {
     CHECK(judge(zmq, node, {}, {.owned = whole}).runs == Runs::yes);
     CHECK(judge(zmq, node, {}, {.owned = whole}).why ==
           "but requires cffi, of which this index has no wheel");
+    const OwnedWheels nothing = [&](const std::string&) { return &empty; };
+    CHECK(judge(wheel_of("a-1-py3-none-any.whl", R"({"requires_dist":["b>=1 ; python_version > '3'","c"]})"),
+                node, {}, {.owned = nothing})
+              .why == "but requires b>=1, c, of which this index has no wheel");
     node.pythons = {*parse_python("pypy3.9.16")};
     CHECK(judge(zmq, node, {}, {.owned = cffi}).runs == Runs::yes);  // PyPy has it
     CHECK(judge(zmq, node, {}, {.owned = whole}).why.empty());
