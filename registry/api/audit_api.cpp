@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "lib/base/text/case_folding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/wheel/name.hpp"
 #include "registry/api/api.hpp"
@@ -67,9 +68,22 @@ wire::Answered<catalog::EventRange> check_query(AuditQuery& asked) {
     return range;
 }
 
+// Those who are called so: what is searched for is a part of what a list shows, "login:campus:3f2a9c81d04e77b0 Anna Müller".
+std::string people_called(const std::string& who, const ShownNames& names) {
+    const std::string folded = base::fold_case(who);
+    std::string people;
+    for (const auto& [name, shown] : names) {
+        if (base::fold_case(name + " " + shown).find(folded) != std::string::npos)
+            people += (people.empty() ? " " : "") + name + " ";
+    }
+    return people;
+}
+
 Reply read_audit(const ApiParts& parts, const Call& call, AuditQuery asked) {
     const auto wanted = check_query(asked);
     if (!wanted) return tl::unexpected(wanted.error());
+    const auto names = parts.tokens.shown_names();
+    if (!asked.filter.who.empty()) asked.filter.people = people_called(asked.filter.who, names);
     std::vector<catalog::Event> events;
     io::Json next;
     // A connection of its own: a filter looks at many events, and commits must not wait for that.
@@ -96,7 +110,6 @@ Reply read_audit(const ApiParts& parts, const Call& call, AuditQuery asked) {
         });
     if (!read) return fail_read(call, read.error());
     io::Json rows = io::Json::array();
-    const auto names = parts.tokens.shown_names();
     for (const catalog::Event& event : events) {
         io::Json row = catalog::event_to_json(event);
         if (const auto name = names.find(event.actor); name != names.end())

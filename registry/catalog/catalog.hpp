@@ -108,11 +108,12 @@ struct Event {
     std::string reason = {};   // in the actor's words
 };
 
-// Which events are searched for; what is empty accepts all. Without the first three, of exactly this name.
+// Which events are searched for; what is empty accepts all. `index`, `project`, `filename`: of exactly this name.
 struct EventFilter {
-    std::string who = {};   // part of the actor, in any case
-    std::string kind = {};  // part of the kind's word, in any case
-    std::string what = {};  // part of the project's or the file's name, in any case
+    std::string who = {};     // part of the actor, in any case
+    std::string people = {};  // or the actor is one of these, each between two spaces; only with `who`
+    std::string kind = {};    // part of the kind's word, in any case
+    std::string what = {};    // part of the project's or the file's name, in any case
     std::string index = {};
     std::string project = {};
     std::string filename = {};

@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import unittest
 import urllib.error
+import urllib.parse
 import urllib.request
 from pathlib import Path
 
@@ -85,6 +86,10 @@ class LoginTest(LogInCase):
             return self.get("/api/v1/audit?newest=1&project=kiwi", auditor)["events"][0]
         person = token["name"].split()[0]
         self.assertEqual((last()["actor"], last().get("actor_name")), (person, "Emil Nolde"))
+        # Found by what lists show: the name, the hash, or both.
+        for who, count in (("emil nolde", 1), (person, 1), (f"{person} Emil", 1), ("Nolde Emil", 0)):
+            found = self.get(f"/api/v1/audit?newest=9&project=kiwi&who={urllib.parse.quote(who)}", auditor)["events"]
+            self.assertEqual({event["actor"] for event in found}, {person} if count else set(), who)
         status, problem = self.post("/api/v1/tasks", {"format": "wheelyard.task/1", "index": LAB, "package": "kiwi", "version": "2.0", "python": "3.11"},
                                     token["token"])
         self.assertEqual(status, 200, problem)

@@ -180,11 +180,13 @@ base::Result<std::vector<Event>> SqlCatalog<Database>::find_events(const EventFi
             "serial > ? AND serial < ? AND time >= ? AND time < ? AND (? = '' OR index_name = ?) AND "
             "(? = '' OR project = ?) AND (? = '' OR filename = ?) AND lower(kind) LIKE ? ESCAPE '!' AND "
             "(lower(project) LIKE ? ESCAPE '!' OR lower(filename) LIKE ? ESCAPE '!') AND "
-            "(? = '' OR lower(actor) LIKE ? ESCAPE '!') ORDER BY serial " +
+            "(? = '' OR lower(actor) LIKE ? ESCAPE '!' OR replace(?, ' ' || actor || ' ', '') <> ?) ORDER BY "
+            "serial " +
                 std::string(range.is_newest ? "DESC" : "ASC") + " LIMIT ?",
             range.after, range.before, filter.from, filter.until, filter.index, filter.index, filter.project,
             filter.project, filter.filename, filter.filename, sql::pattern_of(filter.kind), what, what,
-            filter.who, sql::pattern_of(filter.who), static_cast<std::int64_t>(range.limit)));
+            filter.who, sql::pattern_of(filter.who), filter.people, filter.people,
+            static_cast<std::int64_t>(range.limit)));
     std::vector<Event> events;
     while (true) {
         WHEELYARD_ASSIGN(const bool row, query.step());

@@ -332,6 +332,9 @@ TEST_CASE("events are found by who, what and when, the first or the last ones, i
     CHECK(found({.who = "ci"}) == "12");
     CHECK(found({.who = "ci_1"}) == "1");  // no wildcard
     CHECK(found({.who = "%"}) == "");
+    CHECK(found({.who = "Anna Anders", .people = " anna "}) == "3");
+    CHECK(found({.who = "Anna Anders", .people = " joanna annabel "}) == "");
+    CHECK(found({.who = "ci-11", .people = " joanna anna "}) == "23");
     CHECK(found({.kind = "YANK"}) == "3");
     CHECK(found({.what = "six-1.16"}) == "13");
     CHECK(found({.what = "OTH"}) == "2");
