@@ -121,22 +121,16 @@ status::CellReport cell_of(const Cell& cell) {
             .attempt = cell.attempt};
 }
 
-std::vector<std::string> phase_names(const BuildCourse& course) {
-    std::vector<std::string> names;
-    for (const BuildCourse::Phase& phase : course.phases)
-        names.push_back(phase.name);
-    return names;
-}
-
-// A phase ends where the next one begins.
-std::vector<std::int64_t> phase_seconds(const BuildCourse& course, base::UnixMicros now) {
-    std::vector<std::int64_t> seconds;
-    for (std::size_t at = 0; at < course.phases.size(); ++at) {
-        const bool is_last = at + 1 == course.phases.size();
-        const base::UnixMicros end = is_last ? now : course.phases[at + 1].began;
-        seconds.push_back(std::max<std::int64_t>(0, (end - course.phases[at].began) / 1'000'000));
+// A phase ends where the next one begins, the last one at `end`. The mark of the end is none.
+template <typename Report, typename Phases>
+void add_phases(Report& report, const Phases& phases, base::UnixMicros end) {
+    const std::size_t excess = phases.size() - std::min(phases.size(), status::max_phases);
+    for (std::size_t at = excess; at < phases.size(); ++at) {
+        if (phases[at].name == "done") continue;
+        const base::UnixMicros until = at + 1 == phases.size() ? end : phases[at + 1].began;
+        report.phases.push_back(phases[at].name);
+        report.phase_seconds.push_back(std::max<std::int64_t>(0, (until - phases[at].began) / 1'000'000));
     }
-    return seconds;
 }
 
 // For people: an address, or the name of the file. A folder of the agent is no place for them.
@@ -149,59 +143,64 @@ status::AttemptReport attempt_of(const AttemptView& view, const AttemptLog& log,
     const Attempt& attempt = view.attempt;
     std::string waiting = waiting_suffix(attempt.waiting);
     if (waiting.starts_with(", ")) waiting.erase(0, 2);
-    return {.id = attempt.id,
-            .package = attempt.asked.package,
-            .version = attempt.asked.version,
-            .python = attempt.asked.python,
-            .accelerator = attempt.asked.accelerator,
-            .state = std::string(state_text(attempt.state)),
-            .phase = view.progress.phase,
-            .waiting = std::move(waiting),
-            .began = attempt.created,
-            .done = view.progress.done,
-            .total = view.progress.total,
-            .memory_limit_mib = attempt.job.memory_mib,
-            .memory_mib = log.course.memory_mib,
-            .phases = phase_names(log.course),
-            .phase_seconds = phase_seconds(log.course, now),
-            .log_tail = log.last_lines,
-            .source = source_of(attempt),
-            .source_sha256 = attempt.source.sha256};
+    status::AttemptReport report{.id = attempt.id,
+                                 .package = attempt.asked.package,
+                                 .version = attempt.asked.version,
+                                 .python = attempt.asked.python,
+                                 .accelerator = attempt.asked.accelerator,
+                                 .state = std::string(state_text(attempt.state)),
+                                 .phase = view.progress.phase,
+                                 .waiting = std::move(waiting),
+                                 .began = attempt.created,
+                                 .done = view.progress.done,
+                                 .total = view.progress.total,
+                                 .memory_limit_mib = attempt.job.memory_mib,
+                                 .memory_mib = log.course.memory_mib,
+                                 .log_tail = log.last_lines,
+                                 .source = source_of(attempt),
+                                 .source_sha256 = attempt.source.sha256};
+    add_phases(report, log.course.phases, now);
+    return report;
 }
 
 status::FailureReport failure_of(const Attempt& attempt, const AttemptLog& log) {
     const Failure& failure = *attempt.failure;
     std::string cause = failure.error.sentence;
     if (!failure.first_error.empty()) cause += " [" + failure.first_error + "]";
-    return {.attempt = attempt.id,
-            .package = attempt.asked.package,
-            .version = attempt.asked.version,
-            .python = attempt.asked.python,
-            .accelerator = attempt.asked.accelerator,
-            .began = attempt.created,
-            .ended = attempt.changed,
-            .phase = failure.phase,
-            .rule = failure.cause,
-            .cause = std::move(cause),
-            .remedy = failure.error.advice,
-            .log_tail = log.last_lines,
-            .source = source_of(attempt),
-            .source_sha256 = attempt.source.sha256};
+    status::FailureReport report{.attempt = attempt.id,
+                                 .package = attempt.asked.package,
+                                 .version = attempt.asked.version,
+                                 .python = attempt.asked.python,
+                                 .accelerator = attempt.asked.accelerator,
+                                 .began = attempt.created,
+                                 .ended = attempt.changed,
+                                 .phase = failure.phase,
+                                 .rule = failure.cause,
+                                 .cause = std::move(cause),
+                                 .remedy = failure.error.advice,
+                                 .log_tail = log.last_lines,
+                                 .source = source_of(attempt),
+                                 .source_sha256 = attempt.source.sha256};
+    add_phases(report, attempt.job.phases, attempt.job.ended);
+    return report;
 }
 
 status::FinishedReport finished_of(const Attempt& attempt) {
     const bool is_build = attempt.asked.purpose == Purpose::build;
-    return {.attempt = attempt.id,
-            .package = attempt.asked.package,
-            .version = attempt.asked.version,
-            .python = attempt.asked.python,
-            .accelerator = attempt.asked.accelerator,
-            .purpose = is_build ? std::string() : std::string(purpose_text(attempt.asked.purpose)),
-            .began = attempt.created,
-            .ended = attempt.changed};
+    status::FinishedReport report{
+        .attempt = attempt.id,
+        .package = attempt.asked.package,
+        .version = attempt.asked.version,
+        .python = attempt.asked.python,
+        .accelerator = attempt.asked.accelerator,
+        .purpose = is_build ? std::string() : std::string(purpose_text(attempt.asked.purpose)),
+        .began = attempt.created,
+        .ended = attempt.changed};
+    add_phases(report, attempt.job.phases, attempt.job.ended);
+    return report;
 }
 
-// The index may be public: it does not say where the site file is, nor in whose home.
+// The index may be public: it does not say where the site file is, nor in whose home. The command finds the last one by itself.
 std::string without_path(const std::string& text, const Site& site) {
     if (site.file.empty()) return text;
     return base::replace_all(text, "--site " + base::quote_shell(site.file.string()), "--site SITE");
@@ -227,6 +226,7 @@ void hide_secrets_in(status::SiteReport& report, const std::vector<std::string>&
         hide(failure.cause);
         hide(failure.remedy);
         hide(failure.source);
+        std::for_each(failure.phases.begin(), failure.phases.end(), hide);
         std::for_each(failure.log_tail.begin(), failure.log_tail.end(), hide);
     }
 }

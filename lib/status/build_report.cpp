@@ -76,6 +76,10 @@ BuildReport of_ended(const Ended& ended, const KnownBuilds& known, std::string_v
     build.waiting.clear();
     build.began = ended.began;
     build.ended = ended.ended;
+    if (!ended.phases.empty()) {
+        build.phases = ended.phases;
+        build.phase_seconds = ended.phase_seconds;
+    }
     return build;
 }
 
@@ -115,6 +119,8 @@ std::vector<BuildReport> changed_builds(const SiteReport& report, const KnownBui
     for (const FinishedReport& finished : report.finished) {
         BuildReport build = of_ended(finished, known, build_done);
         build.purpose = finished.purpose;
+        build.phase.clear();
+        build.done = build.total = 0;
         now.insert_or_assign(build.id, std::move(build));
     }
     for (const FailureReport& failure : report.failures) {

@@ -93,6 +93,10 @@ constexpr auto attempt_record = io::record<A>({
     member<Word, &A::source_sha256>("source_sha256", source_sha256_meaning),
 });
 
+constexpr const char* ended_phases_meaning =
+    "the phases of its job, at most the last 16; absent: its job has not said how it ended";
+constexpr const char* phase_seconds_meaning = "how long each of `phases` took";
+
 using F = FailureReport;
 constexpr auto failure_record = io::record<F>({
     member<Word, &F::attempt>("attempt", "ID of the failed attempt", Need::required),
@@ -107,6 +111,8 @@ constexpr auto failure_record = io::record<F>({
     member<Text<max_text_bytes>, &F::cause>("cause",
                                             "the error, and the line of the log that looks like its cause"),
     member<Text<max_text_bytes>, &F::remedy>("remedy", "what to do"),
+    member<Some<Text<max_word_bytes>, max_phases>, &F::phases>("phases", ended_phases_meaning),
+    member<Some<ItemCount, max_phases>, &F::phase_seconds>("phase_seconds", phase_seconds_meaning),
     member<Some<Text<max_log_line_bytes>, max_failure_log_lines>, &F::log_tail>(
         "log_tail", "the last lines of its log, at most 20 of 500 bytes; of the newest 10 failures"),
     member<Text<max_text_bytes>, &F::source>("source", source_meaning),
@@ -123,6 +129,8 @@ constexpr auto finished_record = io::record<D>({
     member<Word, &D::purpose>("purpose", "as in its cell"),
     member<io::Time, &D::began>("began", "when the attempt began"),
     member<io::Time, &D::ended>("ended", "when it ended"),
+    member<Some<Text<max_word_bytes>, max_phases>, &D::phases>("phases", ended_phases_meaning),
+    member<Some<ItemCount, max_phases>, &D::phase_seconds>("phase_seconds", phase_seconds_meaning),
 });
 
 using Q = HeldQueueReport;

@@ -98,6 +98,8 @@ struct FailureReport {
     std::string rule;
     std::string cause;
     std::string remedy;
+    std::vector<std::string> phases = {};
+    std::vector<std::int64_t> phase_seconds = {};
     std::vector<std::string> log_tail = {};
     std::string source = {};
     std::string source_sha256 = {};
@@ -113,6 +115,8 @@ struct FinishedReport {
     std::string purpose;
     base::UnixMicros began = 0;
     base::UnixMicros ended = 0;
+    std::vector<std::string> phases = {};
+    std::vector<std::int64_t> phase_seconds = {};
 };
 
 // A queue that refuses jobs for now.

@@ -92,6 +92,12 @@ TEST_CASE("a failed build keeps its phases and its memory, and gets its cause an
     CHECK(build.rule == "memory.compiler_killed");
     CHECK(build.memory_mib == std::vector<std::int64_t>{5'200, 61'000});
     CHECK(build.phases == std::vector<std::string>{"prepare", "build"});
+    // The last report of a build that ran knew less than its job says at the end.
+    failed.failures.front().phases = {"prepare", "build", "audit"};
+    failed.failures.front().phase_seconds = {3, 90, 7};
+    const BuildReport whole = after({running, failed}).at("w1");
+    CHECK(whole.phases == std::vector<std::string>{"prepare", "build", "audit"});
+    CHECK(whole.phase_seconds == std::vector<std::int64_t>{3, 90, 7});
     CHECK(build.source == "https://files.example.org/torch-2.4.0.tar.gz");
     CHECK(build.source_sha256 == std::string(64, 'a'));
 }
@@ -105,6 +111,9 @@ TEST_CASE("a build that a site no longer reports has ended, unless the report sa
     const auto known = after({running, done});
     CHECK(known.at("w1").state == build_done);
     CHECK(known.at("w1").ended == began + 90 * second);
+    CHECK(known.at("w1").phase.empty());
+    CHECK(known.at("w1").total == 0);
+    CHECK(known.at("w2").phase == "build");            // the last that is known of it
     CHECK(known.at("w1").source == "six-1.0.tar.gz");  // as it said while it ran
     CHECK(known.at("w2").state == build_ended);
     CHECK(known.at("w2").ended == done.time);

@@ -171,7 +171,12 @@ TEST_CASE("a report has the plan, the attempts that run and the failures, newest
     Attempt old = failed("w9", 4'000'000);
     old.superseded = true;
     made.views.push_back({old, {}});
-    made.views.push_back({attempt("w8", State::done), {}});
+    Attempt done = attempt("w8", State::done);
+    done.job.phases = {{"venv", 1'000'000}, {"build", 2'000'000}, {"done", 45'000'000}};
+    done.job.ended = 45'000'000;
+    made.views.push_back({done, {}});
+    made.views[1].attempt.job = done.job;
+    made.views[1].attempt.job.phases.pop_back();
     made.logs["w2"] = {{"[3/9] cc"}, {{{"unpack", 1'000'000}, {"build", 1'500'000}}, {12, 40}}};
     const auto report = made.report();
     CHECK(report.site == "bede");
@@ -192,6 +197,14 @@ TEST_CASE("a report has the plan, the attempts that run and the failures, newest
     CHECK(report.failures[0].attempt == "w1");
     CHECK(report.failures[1].attempt == "w0");
     CHECK(report.failures[0].cause == "The build failed [boom]");
+    REQUIRE(report.finished.size() == 1);
+    for (const auto& [phases, seconds] :
+         {std::pair(report.failures[0].phases, report.failures[0].phase_seconds),
+          std::pair(report.finished[0].phases, report.finished[0].phase_seconds)}) {
+        CHECK(phases == std::vector<std::string>{"venv", "build"});
+        CHECK(seconds == std::vector<std::int64_t>{1, 43});
+    }
+    CHECK(report.failures[1].phases.empty());
     CHECK(status::parse_site_report(status::render_site_report(report)).has_value());
 }
 
