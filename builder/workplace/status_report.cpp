@@ -203,7 +203,7 @@ status::FinishedReport finished_of(const Attempt& attempt) {
 // The index may be public: it does not say where the site file is, nor in whose home. The command finds the last one by itself.
 std::string without_path(const std::string& text, const Site& site) {
     if (site.file.empty()) return text;
-    return base::replace_all(text, "--site " + base::quote_shell(site.file.string()), "--site SITE");
+    return base::replace_all(text, " --site " + base::quote_shell(site.file.string()), "");
 }
 
 void hide_secrets_in(status::SiteReport& report, const std::vector<std::string>& secrets, const Site& site) {

@@ -81,7 +81,7 @@ ShownBuild shown_build(const ReportedBuild& build) {
     shown.phases = shown_phases(build);
     shown.memory = shown_memory(build);
     shown.cause = build.cause;
-    shown.remedy = build.remedy;
+    if (!build.remedy.empty()) shown.remedy.prose(build.remedy);
     shown.log = base::join(build.log_tail, "\n");
     return shown;
 }

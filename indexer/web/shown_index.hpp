@@ -101,7 +101,7 @@ struct ShownBuild {
     std::vector<ShownPhase> phases = {};
     std::optional<ShownMemory> memory = {};
     std::string cause = {};
-    std::string remedy = {};
+    page::Html remedy = {};
     std::string log = {};
     void show(page::Values& to) const;
 };

@@ -31,7 +31,7 @@ std::string without_log_line(std::string text) {
 std::string without_agent_paths(std::string_view text) {
     constexpr std::array<std::string_view, 9> of_system{"/usr/",  "/opt/", "/lib/", "/lib64/", "/etc/",
                                                         "/proc/", "/sys/", "/dev/", "/tmp/"};
-    constexpr std::string_view site_option = "--site ";
+    constexpr std::string_view site_option = " --site ";
     std::string shown;
     for (std::size_t at = 0; at < text.size(); ++at) {
         const char before = at == 0 ? ' ' : text[at - 1];
@@ -47,11 +47,13 @@ std::string without_agent_paths(std::string_view text) {
         const bool is_plain = path.find('/', 1) == std::string_view::npos ||
                               std::any_of(of_system.begin(), of_system.end(),
                                           [&](std::string_view one) { return path.starts_with(one); });
-        if (before_path.ends_with(site_option))
-            shown += "SITE";
-        else
-            shown += is_plain ? path : std::string_view("PATH");
         at = end - 1;
+        if (!before_path.ends_with(site_option)) {
+            shown += is_plain ? path : std::string_view("PATH");
+            continue;
+        }
+        shown.resize(shown.size() - site_option.size() - (is_quoted ? 1 : 0));
+        if (is_quoted) ++at;
     }
     return shown;
 }

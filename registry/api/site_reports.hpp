@@ -36,7 +36,7 @@ void remove_logs(status::SiteReport& report);
 // A cause or a reason without the line of a log that ends it in brackets, also where it was cut.
 [[nodiscard]] std::string without_log_line(std::string text);
 // Without the folders of an agent, which say in whose account it runs: a path of several parts outside of the system's own is
-// PATH, that of --site is SITE.
+// PATH, and --site with its path is left out: the command finds the last site file by itself.
 [[nodiscard]] std::string without_agent_paths(std::string_view text);
 
 // Told of each report before it is kept.

@@ -747,6 +747,7 @@ class BrowserTest(unittest.TestCase):
         request = urllib.request.Request(f"{self.farm.url}/api/v1/indexes/bede-gh200/builds/bede/{build}/log?offset={offset}", data=text,
                                          headers={"Authorization": f"Bearer {self.farm.create_token(name='logs')}"})
         urllib.request.urlopen(request).close()
+        self.assertEqual(browser.texts("#build .note code"), ["memory_mib"])
 
     def test_a_link_to_a_line_of_a_log_shows_the_line_also_one_that_comes_later(self):
         browser, build = self.browser, "w1kq7x9aab3cde"  # which runs
@@ -882,6 +883,10 @@ class BrowserTest(unittest.TestCase):
 
     def test_a_build_its_request_its_wheel_and_its_source_lead_to_each_other(self):
         browser, build = self.browser, "w1kq7x9aab3d0d"
+        self.assertIn("This is for the staff of bede", browser.find("#build").text)
+        browser.run("sessionStorage.setItem('wheelyard-token', arguments[0])", self.farm.create_token(name="reader", actions=("read",)))
+        browser.driver.refresh()
+        wait_until(lambda: "ask the farm's operators" in browser.find("#build").text)
         token = self.farm.create_token(name="linker", actions=("upload", "task"))
         of = {"package": "linked", "version": "1.0", "python": "3.12", "accelerator": ""}
         task = self.post("/api/v1/tasks", token, {"format": "wheelyard.task/1", "index": "archer2", **of})["id"]

@@ -214,9 +214,9 @@
       parts.push(yard.phases(build), yard.picture(build));
       if (build.cause) parts.push(element("h2", "Why it failed"), element("pre", build.cause), cause_link);
       if (build.remedy) {
-        const remedy = element("p", "What to do: " + build.remedy + " ", "note");
-        const command = /wheelyard-builder [a-z]+ [^\s`;,]+( --site [^\s`;,]+)?/.exec(build.remedy);
-        if (command) remedy.append(yard.copy_button(command[0].replace(" --site SITE", "")));  // the last site file of the shell
+        const remedy = element("p"), command = /wheelyard-builder [a-z]+ [^\s`;,]+( --site [^\s`;,]+)?/.exec(build.remedy);
+        yard.say(remedy, "What to do: " + build.remedy + " ", true);
+        if (command) remedy.append(yard.copy_button(command[0]));
         parts.push(remedy);
       }
       if (build.may_retry !== undefined) parts.push(build.may_retry ? retry_of(build) : no_retry_of());

@@ -220,10 +220,8 @@ TEST_CASE("a failure has the end of its log and commands to paste, without secre
     made.logs["w1"].last_lines = {"fetching https://me:hunter2@host/x", "error: wy_secret"};
     const auto report = made.report();
     REQUIRE(report.failures.size() == 1);
-    CHECK(report.failures[0].remedy ==
-          "Free space; then: wheelyard-builder retry demo-1.0-cp311 --site SITE");
-    CHECK(report.cells[0].reason ==
-          "it failed; `wheelyard-builder retry demo-1.0-cp311 --site SITE` builds it again");
+    CHECK(report.failures[0].remedy == "Free space; then: wheelyard-builder retry demo-1.0-cp311");
+    CHECK(report.cells[0].reason == "it failed; `wheelyard-builder retry demo-1.0-cp311` builds it again");
     REQUIRE(report.failures[0].log_tail.size() == 2);
     for (const std::string& line : report.failures[0].log_tail) {
         CHECK(line.find("hunter2") == std::string::npos);

@@ -110,9 +110,9 @@ TEST_CASE("whose account an agent runs in is shown to those alone who approve it
     };
     for (const auto& [said, shown] :
          {Row{"then: wheelyard-builder retry torch --site /home/anna/farm/site.toml",
-              "then: wheelyard-builder retry torch --site SITE"},
+              "then: wheelyard-builder retry torch"},
           Row{"run `wheelyard-builder logs a --site '/home/an na/site.toml'`, then",
-              "run `wheelyard-builder logs a --site 'SITE'`, then"},
+              "run `wheelyard-builder logs a`, then"},
           Row{"No space is left below /nobackup/proj/anna/work; free some",
               "No space is left below PATH; free some"},
           Row{"set work.directory=/lustre/a/b (now /nobackup)", "set work.directory=PATH (now /nobackup)"},

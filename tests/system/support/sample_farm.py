@@ -177,7 +177,7 @@ def reports() -> dict[str, dict]:
         "failures": [
             of("horovod", "0.28.1") | {"attempt": "w1kq7x9aab3aaa", "began": moment(231), "ended": moment(180), "phase": "build", "rule": "compiler.killed",
                                        "cause": "c++: fatal error: Killed signal terminated program cc1plus",
-                                       "remedy": "Raise memory_mib of the recipe to 96000, or lower its jobs to 4; then: "
+                                       "remedy": "Raise `memory_mib` of the recipe to 96000, or lower its jobs to 4; then: "
                                                  "wheelyard-builder retry horovod-0.28.1-cp312-gh200 --site site.toml",
                                                  "log_tail": ["[211/248] Building CXX object horovod/common/operations.cc.o",
                                                               "c++: fatal error: Killed signal terminated program cc1plus",
