@@ -5,7 +5,8 @@
 namespace wheelyard::registry {
 tl::unexpected<wire::Problem> refuse(wire::Refusal row, const std::string& detail, std::string value,
                                      std::string advice) {
-    return wire::refuse(row, detail, detail + ".", std::move(value), std::move(advice));
+    return wire::refuse(row, detail, detail + (detail.ends_with('?') ? "" : "."), std::move(value),
+                        std::move(advice));
 }
 
 std::optional<wire::Problem> problem_of_request(const base::Error& error) {

@@ -32,6 +32,11 @@ TEST_CASE("an error that the request is to blame for is answered with the status
     }
 }
 
+TEST_CASE("a sentence that ends with a question gets no full stop") {
+    CHECK(registry::refuse("audit.query", "did you mean `title`?", "", "").value().detail ==
+          "did you mean `title`?");
+}
+
 TEST_CASE("a failure of the server, or of what it stores, is not the request's") {
     for (const ErrorKind kind : {ErrorKind::other, ErrorKind::busy, ErrorKind::lost, ErrorKind::unavailable,
                                  ErrorKind::unreachable, ErrorKind::malformed})
