@@ -131,7 +131,7 @@ Reply list_people(const ApiParts& parts, const Call&, const NoArguments&) {
 constexpr Right of_auditors{.scope = Scope::every_index,
                             .action = audit_action,
                             .to = "reading the audit log",
-                            .advice = "the action `audit` for all indexes"};
+                            .advice = "the action `audit` for all indexes (`*`)"};
 
 constexpr std::array audit_rows{
     row<of_audit, read_audit>(

@@ -233,7 +233,7 @@ constexpr std::array rule_rows{
     row<of_collection, change<Verb::collect>>(
         address("/api/v1/gc", "collectBlobs", "Removes stored bytes that no file refers to"),
         malformed_change,
-        {.scope = Scope::every_index, .action = "gc", .advice = "the action `gc` for all indexes"}),
+        {.scope = Scope::every_index, .action = "gc", .advice = "the action `gc` for all indexes (`*`)"}),
 };
 
 }  // namespace

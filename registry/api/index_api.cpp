@@ -166,7 +166,7 @@ Reply apply_indexes(const ApiParts& parts, const Call& call, const FileIndexes& 
 constexpr Right of_index_administrators{.scope = Scope::everything,
                                         .action = index_action,
                                         .to = "the administration of indexes",
-                                        .advice = "the action `index` for all indexes and projects"};
+                                        .advice = "the action `index` for all indexes and projects (`*`)"};
 
 constexpr std::array index_rows{
     row<no_arguments, list_indexes>(
