@@ -224,6 +224,9 @@ class LoginTest(LogInCase):
             browser.find("#login-back").click()
             wait_until(lambda: browser.driver.current_url.startswith(self.farm.url + path), "the page does not lead back")
             wait_until(lambda: browser.run("return document.querySelector('form [name=token]').value !== ''"), "the token is not there")
+            wait_until(lambda: not browser.find("#log-in").is_displayed(), "who is logged in is asked to log in")
+            if path.startswith("/api/"):
+                browser.run("sessionStorage.clear()")
         self.assertEqual(browser.run("return document.querySelector('[name=package]').value"), "kiwi")
         # The page of a person's request asks nobody for a password to learn who that is.
         status, task = self.post("/api/v1/tasks", {"format": "wheelyard.task/1", "index": "open", "package": "kiwi", "version": "3.0", "python": "3.11"},
@@ -275,7 +278,7 @@ class LoginTest(LogInCase):
         wait_until(lambda: browser.path().startswith("/api/v1/login/campus/") and browser.find("#login-done").is_displayed(),
                    "the page does not come back with a token: " + " ".join(browser.texts("#login-answer")))
         self.assertEqual(browser.path(), "/api/v1/login/campus/")  # no code, no state
-        self.assertIn("Anna Müller may", browser.find("#login-scope").text)
+        self.assertIn("Anna Müller may read, ask for wheels, upload files in lab", browser.find("#login-scope").text)
         token = browser.run("return sessionStorage.getItem('wheelyard-token')")
         listed = self.farm.run("wheelyard-registry", "token", "list", "--json", "-c", self.farm.config)
         listed = {row["id"]: row for row in json.loads(listed.stdout)}
@@ -289,9 +292,12 @@ class LoginTest(LogInCase):
         if not why_no_axe():
             self.assertEqual(browser.barriers(), [])
         browser.driver.refresh()  # whoever comes back later can still log out
+        browser.run("sessionStorage.setItem('wheelyard-token', 'wy_another')")  # typed on another page
         wait_until(lambda: browser.find("#logout").is_displayed(), "the page of a log-in has no log-out")
         browser.find("#logout").click()
-        wait_until(lambda: browser.find("#login-answer").text == "You are logged out.", "no log-out")
+        wait_until(lambda: browser.find("#login-answer").text.startswith("You are logged out."), "no log-out")
+        self.assertIn("Your provider may still know you", browser.find("#login-answer").text)
+        self.assertEqual(browser.run("return sessionStorage.getItem('wheelyard-token')"), "wy_another")
         self.refused(401, "auth.login_ended", self.post("/api/v1/tokens/wy_000000000000/revoke", {"format": "wheelyard.change/1"}, token))
         self.assertEqual([line for line in browser.complaints() if self.farm.url in line and "favicon" not in line], [])
 

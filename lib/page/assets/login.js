@@ -6,7 +6,8 @@
   if (!list) return;
   const answer = document.getElementById("login-answer"), done = document.getElementById("login-done");
   const server = new URL(document.body.dataset.root, location.href), api = new URL("api/v1/login", server);
-  const token_key = "wheelyard-token", secret_key = "wheelyard-login", id_key = "wheelyard-login-id", end_key = "wheelyard-login-end", who_key = "wheelyard-login-who", scope_key = "wheelyard-login-scope";
+  const token_key = "wheelyard-token", secret_key = "wheelyard-login", id_key = "wheelyard-login-id", end_key = "wheelyard-login-end", who_key = "wheelyard-login-who", scope_key = "wheelyard-login-scope",
+        own_key = "wheelyard-login-token", name_key = "wheelyard-login-name";
   const format = "wheelyard.login/1";
   const element = yard.element;
   const say = (text, is_error) => yard.say(answer, text, is_error);
@@ -18,6 +19,10 @@
     if (reply.ok) return told;
     throw Object.assign(new Error([told.detail || "The server answers " + reply.status + ".", told.value, told.advice].filter(Boolean).join(" – ")), {code: told.code});
   });
+  // What the actions of a token permit (registry/catalog/token_actions.hpp).
+  const meanings = {"*": "do everything", read: "read", upload: "upload files", audit: "read the audit log", build: "build what is asked for", task: "ask for wheels",
+                    approve: "approve requests", token: "make tokens", index: "change indexes", yank: "yank files", delete: "delete files",
+                    quarantine: "hold back and release files", pin: "pin files", promote: "promote files", status: "set the status of projects", gc: "free the space of deleted files"};
   // Many may come back from the provider at once; the log-in waits.
   const finish = (name, members, tries = 15) => send(name, "finish", members).catch(error => {
     if (error.code !== "login.busy" || tries === 0) throw error;
@@ -32,24 +37,28 @@
   // Who is in may log in again for more: the buttons stay, and are no longer what to do first.
   const mark = is_in => {
     done.hidden = !is_in;
-    if (is_in) document.getElementById("login-scope").textContent = sessionStorage.getItem(scope_key);
+    const own = sessionStorage.getItem(own_key);
+    if (is_in) document.getElementById("login-scope").textContent = sessionStorage.getItem(scope_key) +
+      (sessionStorage.getItem(token_key) === own ? " The other pages of this tab use it." : " The other pages of this tab use another token, which was typed there.");
     yard.show_account();
     list.classList.toggle("done", is_in);
-    document.getElementById("login-copy").replaceChildren(is_in ? yard.copy_button(sessionStorage.getItem(token_key)) : "");
+    document.getElementById("login-copy").replaceChildren(is_in ? yard.copy_button(own) : "");
   };
   const days = seconds => seconds < 86400 ? Math.round(seconds / 60) + " minutes" : Math.round(seconds / 86400) + " days";
   const show = () => fetch(api, {cache: "no-store", credentials: "omit"}).then(reply => reply.json()).then(({page, identities}) => {
     // The provider sends the browser back to one address alone, and the secret stays in this one's tab.
     if (identities.length > 0 && new URL(page).origin !== location.origin) return location.replace(page);
     list.replaceChildren(...identities.map(identity => {
-      const item = element("li", "", "row");
+      const item = element("li");
       for (const [purpose, words] of [["read", "to read and to ask for wheels, for " + days(identity.reading_s)],
                                       ["publish", "to change things, for " + days(identity.publishing_s)]]) {
         const button = element("button", identity.title + ": " + words);
         button.type = "button";
         button.dataset.purpose = purpose;
         button.addEventListener("click", () => begin(identity.name, purpose).catch(error => say(error.message, true)));
-        item.append(button, " ");
+        const line = element("p");  // the space between them
+        line.append(button);
+        item.append(line);
       }
       return item;
     }));
@@ -67,10 +76,10 @@
     link.textContent = known[1];
     link.href = back.pathname + back.search + back.hash;
   };
-  // The log-in that this tab has, if its token is still the tab's and has not ended.
+  // The log-in that this tab has, if it has not ended; a token that was typed on another page does not end it.
   const own_login = () => {
-    const id = sessionStorage.getItem(id_key), token = sessionStorage.getItem(token_key) ?? "";
-    return id && token.startsWith(id + "_") && Date.parse(sessionStorage.getItem(end_key)) > Date.now() ? {id, token} : null;
+    const id = sessionStorage.getItem(id_key), token = sessionStorage.getItem(own_key);
+    return id && token && Date.parse(sessionStorage.getItem(end_key)) > Date.now() ? {id, token} : null;
   };
   const end = (login, reason) => yard.call(new URL("api/v1/tokens/" + login.id + "/revoke", server), login.token,
     {format: "wheelyard.change/1", reason});
@@ -78,26 +87,29 @@
     const earlier = own_login();
     if (earlier) end(earlier, "logged in again").catch(() => {});
     sessionStorage.setItem(token_key, token.token);
+    sessionStorage.setItem(own_key, token.token);
+    sessionStorage.setItem(name_key, token.name.split(" ")[0]);
     sessionStorage.setItem(id_key, token.id);
     sessionStorage.setItem(end_key, token.expires);
     sessionStorage.setItem(who_key, token.shown_name);
-    sessionStorage.setItem(scope_key, token.shown_name + " may " + token.actions.join(", ") + " in " +
-      token.indexes.join(", ") + (token.projects.includes("*") ? "" : ", projects " + token.projects.join(", ")) +
-      ", until " + token.expires.slice(0, 16).replace("T", " ") + " UTC. The other pages of this tab use it.");
+    sessionStorage.setItem(scope_key, token.shown_name + " may " + token.actions.map(action => meanings[action] ?? action).join(", ") + " in " +
+      (token.indexes.includes("*") ? "all indexes" : token.indexes.join(", ")) + (token.projects.includes("*") ? "" : ", projects " + token.projects.join(", ")) +
+      ", until " + token.expires.slice(0, 16).replace("T", " ") + " UTC.");
     mark(true);
     show_back();
     say("");
   };
   document.getElementById("logout").addEventListener("click", () => {
     const forget = () => {
-      for (const key of [token_key, id_key, end_key, who_key, scope_key]) sessionStorage.removeItem(key);
+      if (sessionStorage.getItem(token_key) === sessionStorage.getItem(own_key)) sessionStorage.removeItem(token_key);
+      for (const key of [id_key, end_key, who_key, scope_key, own_key, name_key]) sessionStorage.removeItem(key);
       mark(false);
     };
     const login = own_login();
     if (!login) return forget();
     end(login, "logged out").then(() => {
       forget();
-      say("You are logged out.");
+      say("You are logged out. Your provider may still know you, and log you in again without a question: on a shared machine log out there, too.");
     }).catch(error => say(error.message, true));
   });
   if (own_login()) {
