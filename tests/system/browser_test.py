@@ -220,6 +220,8 @@ class BrowserTest(unittest.TestCase):
         self.choose(node="bede, gpu (v100)")
         browser.open(f"{BEDE}/project/flash-attn/")
         wait_until(lambda: browser.find("#install-ask").get_attribute("href").endswith("?package=flash-attn&python=3.12&accelerator=v100"))
+        browser.open("/archer2/builds/?package=h5py")
+        wait_until(lambda: browser.find("#request [name=python]").get_attribute("placeholder") == "3.11")  # what its site builds
         browser.open(f"{BEDE}/builds/?package=torch&version=2.4.0&python=3.13")  # to ask for another Python is not to choose it
         wait_until(lambda: browser.run("return document.getElementsByName('python')[0]?.value") == "3.13")
         wait_until(lambda: browser.find("#machine strong").text == "bede, gpu (v100), Python 3.12")
@@ -682,6 +684,15 @@ class BrowserTest(unittest.TestCase):
             wait_until(lambda: browser.texts("#files tbody th") == [name])
             browser.find(f'#files [aria-label="Source of {name}"]').click()
             wait_until(lambda: any(text.startswith(name + ": ") and shown in text for text in browser.texts("#lists > p")))
+        # What is held back is looked at before it is released.
+        hold = lambda verb: self.farm.run("wheelyard-registry", verb, "lab", path.name, "--reason", "odd", "-c", self.farm.config).returncode
+        self.assertEqual(hold("quarantine"), 0)
+        self.addCleanup(hold, "release")
+        browser.driver.refresh()
+        wait_until(lambda: path.name in browser.texts("#quarantine tbody th"))
+        self.assertTrue(browser.find("#quarantine td a[href*='lab/project/traced']"))
+        browser.find(f'#quarantine [aria-label="Source of {path.name}"]').click()
+        wait_until(lambda: any("built at bede" in text for text in browser.texts("#part-quarantine + p")))
 
     def test_an_operator_approves_what_a_stranger_asks_for_and_refuses_the_other(self):
         browser = self.browser
@@ -1016,7 +1027,7 @@ class BrowserTest(unittest.TestCase):
         self.assertRegex(text, r"^wy_[0-9a-f]{12}_[0-9a-f]{64}$")
         wait_until(lambda: "too-much" in browser.texts("#tokens tbody th"))
         row, = (row for row in browser.texts("#tokens tbody tr") if row.startswith("too-much"))
-        self.assertRegex(row, r"archer2torchuploadactive until \d{4}-")
+        self.assertRegex(row, r"archer2torchuploadactive until \d{4}-.*, created \d{4}-")
         listed = json.loads(self.farm.run("wheelyard-registry", "token", "list", "--json", "-c", self.farm.config).stdout)
         made, = (token for token in listed if token["id"] == text.rsplit("_", 1)[0])
         self.assertEqual((made["projects"], made["actions"], made["created_by"]), (["torch"], ["upload"], "maker"))

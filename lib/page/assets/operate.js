@@ -101,14 +101,21 @@
       const part = await call(folder + "?state=quarantined&after=" + encodeURIComponent(after));
       for (const file of part.files) {
         const at = folder + "/" + encodeURIComponent(file.filename) + "/";
-        rows.push(row([file.filename, index, size(file.size_bytes), await who(file.uploaded_by) + ", " + day(file.uploaded), file.state_reason,
-          [button("Release", "Release " + file.filename, title => change(at + "release", title)), " ",
+        rows.push(row([file.filename, link_to(index + "/project/" + file.project, index), size(file.size_bytes), await who(file.uploaded_by) + ", " + day(file.uploaded), file.state_reason,
+          [history_of(file.filename), " ", source_of({...file, index}, "quarantine"), " ",
+           button("Release", "Release " + file.filename, title => change(at + "release", title)), " ",
            button("Delete", "Delete " + file.filename, title => change(at + "delete", title), "danger")]]));
       }
       after = part.next;
     }
     return rows;
   })).flat();
+  const with_code = (text = "") => {
+    const made = element("span");
+    yard.say(made, text);
+    made.className = "";
+    return made;
+  };
   // What the index keeps, in a sentence, and a row for each of its largest projects; of several, a row for each.
   const count_of = count => count + (count === 1 ? " file" : " files");
   const share = (bytes, of, name) => {
@@ -203,7 +210,7 @@
     own = tokens.find(({id}) => field("token").value.trim().startsWith(id + "_")) ?? {};
     if (hidden) note_above("tokens", hidden + (hidden === 1 ? " more token is" : " more tokens are") + " outside the scope of yours, and not shown.");
     return tokens.map(token => row([token.name, token.id, token.indexes.join(" "),
-    token.projects.join(" "), token.actions.join(" "), token.state + (token.expires && token.state === "active" ? " until " + day(token.expires) : ""),
+    token.projects.join(" "), token.actions.join(" "), token.state + (token.expires && token.state === "active" ? " until " + day(token.expires) : "") + ", created " + day(token.created),
     token.state === "revoked" ? "" : button("Revoke", "Revoke the token " + token.name, title => change("api/v1/tokens/" + token.id + "/revoke", title, "server's log"), "danger")]));
   };
   // A registry of one server has none.
@@ -242,7 +249,7 @@
       const page = element("a", [build.package, build.version, build.python, build.accelerator].filter(Boolean).join(" "));
       page.href = new URL(encodeURIComponent(build.index) + "/builds/build.html?" + new URLSearchParams({site: build.site, id: build.id}), server);
       const is_solved = all.some(other => other.state === "done" && yard.is_same_wheel(other, build) && Date.parse(other.ended) > Date.parse(build.ended));
-      return row([page, build.site, build.index, yard.time(build.ended), build.cause ?? "", is_solved ? element("span", "built since", "state have") : build.remedy ?? ""]);
+      return row([page, build.site, build.index, yard.time(build.ended), build.cause ?? "", is_solved ? element("span", "built since", "state have") : with_code(build.remedy)]);
     });
   };
   // Failures of the last seven days, the newest first.
@@ -268,14 +275,14 @@
     return made;
   };
   // What the uploader stated, in a sentence above the list; a wheel without a statement has the server's answer there.
-  const source_of = ({filename, index}) => {
+  const source_of = ({filename, index}, list) => {
     const made = element("button", "Source");
     made.type = "button";
     made.setAttribute("aria-label", "Source of " + filename);
     made.addEventListener("click", () => call(folder_of(index) + "/files/" + encodeURIComponent(filename) + "/provenance")
       .then(({source = {}, site, program, attempt}) => [source.origin && "source " + source.origin, source.sha256 && "SHA-256 " + source.sha256,
         site && "built at " + site, program && "by " + program, attempt && "attempt " + attempt].filter(Boolean).join(", "), error => error.message)
-      .then(text => note_above("files", filename + ": " + text)));
+      .then(text => note_above(list, filename + ": " + text)));
     return made;
   };
   const files = async () => {
@@ -287,7 +294,7 @@
     if (found.length > max_shown) note_above("files", "More than " + max_shown + " files have this in their names: type more of it.");
     return Promise.all(found.slice(0, max_shown).map(async file => row([file.filename, link_to(file.index + "/project/" + file.project, file.index), file.state + (file.yanked ? ", yanked" : ""), size(file.size_bytes),
       await who(file.uploaded_by) + ", " + day(file.uploaded), file.state_reason || file.yanked_reason || "",
-      [history_of(file.filename), " ", source_of(file)]])));
+      [history_of(file.filename), " ", source_of(file, "files")]])));
   };
   // The newest that pass the filter in the address; the button goes on with those before them. The server looks at a part of a
   // long log for each reply.
@@ -337,7 +344,7 @@
     if (known.length === 1) field("index").value ||= known[0];
   });
   form.hidden = false;
-  yard.offer_login(document.getElementById("log-in"), () => location.pathname + location.search);
+  if (!(Date.parse(sessionStorage.getItem("wheelyard-login-end")) > Date.now())) yard.offer_login(document.getElementById("log-in"), () => location.pathname + location.search);
   field("token").value = sessionStorage.getItem(token_key) ?? "";
   read_address();
   form.addEventListener("submit", event => {
