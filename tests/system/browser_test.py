@@ -123,13 +123,13 @@ class BrowserTest(unittest.TestCase):
             field.clear()  # of what another page of this tab has kept
             field.send_keys(value)
         browser.find("#request form button").click()
-        wait_until(lambda: browser.texts("#requests .state") == ["queued"])
+        wait_until(lambda: browser.texts("#requests .state") == ["asked for"])
         field = browser.find("#request [name=python]")  # one request for several Pythons
         field.clear()
         field.send_keys("3.11, 3.12")
         browser.find("#request form button").click()
         wait_until(lambda: browser.find("#request-answer").text == "The registry has the 2 requests.")
-        self.assertEqual(browser.texts("#requests .state"), ["queued", "queued"])
+        self.assertEqual(browser.texts("#requests .state"), ["asked for", "asked for"])
         self.assertEqual(browser.complaints(), [])
 
     def test_the_install_line_is_for_the_chosen_python_which_is_in_the_address(self):
@@ -747,6 +747,7 @@ class BrowserTest(unittest.TestCase):
         self.assertEqual(browser.texts("pre.lines .chosen"), ["2second"])
         browser.link("In the log: line 3").click()  # why it failed
         wait_until(lambda: browser.texts("pre.lines .chosen") == ["3c++: fatal error: Killed signal terminated program cc1plus"])
+        self.assertEqual(browser.texts("#build .note code"), ["memory_mib"])
         # The button below what to do copies the command alone.
         browser.driver.execute_cdp_cmd("Browser.grantPermissions", {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]})
         browser.find("#build .note button").click()
@@ -758,7 +759,6 @@ class BrowserTest(unittest.TestCase):
         request = urllib.request.Request(f"{self.farm.url}/api/v1/indexes/bede-gh200/builds/bede/{build}/log?offset={offset}", data=text,
                                          headers={"Authorization": f"Bearer {self.farm.create_token(name='logs')}"})
         urllib.request.urlopen(request).close()
-        self.assertEqual(browser.texts("#build .note code"), ["memory_mib"])
 
     def test_a_link_to_a_line_of_a_log_shows_the_line_also_one_that_comes_later(self):
         browser, build = self.browser, "w1kq7x9aab3cde"  # which runs
@@ -883,21 +883,21 @@ class BrowserTest(unittest.TestCase):
         wait_until(lambda: "horovod 0.28.1" in browser.find("#title").text)
         self.assertNotIn("Retry", browser.texts("#build button"))
         self.assertIn("Retry is here for tokens that approve requests.", browser.find("#build").text)
+        self.assertIn("This is for the staff of bede", browser.find("#build").text)
+        browser.run("sessionStorage.setItem('wheelyard-token', arguments[0])", self.farm.create_token(name="reader", actions=("read",)))
+        browser.driver.refresh()
+        wait_until(lambda: "ask the farm's operators" in browser.find("#build").text)
         token = self.farm.create_token(name="approver", actions=("approve", "task"))
         browser.run("sessionStorage.setItem('wheelyard-token', arguments[0])", token)
         browser.driver.refresh()
         wait_until(lambda: "Retry" in browser.texts("#build button"))
         browser.run("[...document.querySelectorAll('#build button')].find(button => button.textContent === 'Retry').click()")
         wait_until(lambda: browser.path().startswith(f"{BEDE}/builds/request.html?id="))
-        wait_until(lambda: "horovod 0.28.1" in browser.find("#title").text and "queued" in browser.find("#title").text)
+        wait_until(lambda: "horovod 0.28.1" in browser.find("#title").text and "asked for" in browser.find("#title").text)
         self.post(f"/api/v1/tasks/{browser.path().partition('=')[2]}/cancel", token, {"format": "wheelyard.change/1", "reason": "tested"})
 
     def test_a_build_its_request_its_wheel_and_its_source_lead_to_each_other(self):
         browser, build = self.browser, "w1kq7x9aab3d0d"
-        self.assertIn("This is for the staff of bede", browser.find("#build").text)
-        browser.run("sessionStorage.setItem('wheelyard-token', arguments[0])", self.farm.create_token(name="reader", actions=("read",)))
-        browser.driver.refresh()
-        wait_until(lambda: "ask the farm's operators" in browser.find("#build").text)
         token = self.farm.create_token(name="linker", actions=("upload", "task"))
         of = {"package": "linked", "version": "1.0", "python": "3.12", "accelerator": ""}
         task = self.post("/api/v1/tasks", token, {"format": "wheelyard.task/1", "index": "archer2", **of})["id"]

@@ -237,6 +237,7 @@ class LoginTest(LogInCase):
             browser.driver.get(f"{self.farm.url}/open/builds/request.html?id={task['id']}")
             wait_until(lambda: "kiwi 3.0" in browser.find("#title").text, "the request is not shown")
             self.assertEqual(browser.texts("#account"), ["Log in"] if forget else ["Ida Lund"])
+            self.assertEqual("by you" in browser.find("#build").text, not forget)
         # Any page leads to the log-in, and that back to it.
         browser.driver.get(self.farm.url + "/open/project/?q=ki")
         browser.find("#account").click()
@@ -291,8 +292,8 @@ class LoginTest(LogInCase):
         self.assertEqual(browser.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])"), token)
         if not why_no_axe():
             self.assertEqual(browser.barriers(), [])
-        browser.driver.refresh()  # whoever comes back later can still log out
         browser.run("sessionStorage.setItem('wheelyard-token', 'wy_another')")  # typed on another page
+        browser.driver.refresh()  # whoever comes back later can still log out
         wait_until(lambda: browser.find("#logout").is_displayed(), "the page of a log-in has no log-out")
         browser.find("#logout").click()
         wait_until(lambda: browser.find("#login-answer").text.startswith("You are logged out."), "no log-out")

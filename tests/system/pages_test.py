@@ -233,13 +233,13 @@ class BrowserTest(BrowserCase):
         find(By.NAME, "token").submit()
         def state():  # in one step: the script replaces these elements
             return self.browser.execute_script("return [...document.querySelectorAll('#requests .state')].map(item => item.textContent)")
-        self.wait_for(lambda: state() == ["queued"])
+        self.wait_for(lambda: state() == ["asked for"])
 
         claimed = self.post("/api/v1/tasks/claim", agent, {"format": "wheelyard.claim/1", "claim": "a" * 32, "index": INDEX, "agent": "yard.login1",
                                                            "pythons": ["3.12"], "accelerators": []})
         task = claimed["task"]["id"]
         self.assertEqual(claimed["task"]["asked_by"], "anna")
-        self.wait_for(lambda: state() == ["claimed"])
+        self.wait_for(lambda: state() == ["building"])
         find(By.CSS_SELECTOR, "#requests summary").click()
         for offset, text in ((0, b"<b>one</b>\n"), (11, b"two\n")):
             self.post(f"/api/v1/tasks/{task}/log?claim={'a' * 32}&offset={offset}", agent, text)
@@ -247,7 +247,7 @@ class BrowserTest(BrowserCase):
         self.assertEqual(find(By.CSS_SELECTOR, "#requests .log").text, "<b>one</b>\ntwo")
 
         self.browser.refresh()
-        self.wait_for(lambda: state() == ["claimed"])
+        self.wait_for(lambda: state() == ["building"])
         find(By.CSS_SELECTOR, "#requests button").click()
         self.wait_for(lambda: state() == ["cancelled"])
         self.assertEqual([entry for entry in self.complaints() if "Invalid or expired token" not in entry], [])
@@ -324,11 +324,11 @@ class RealBuildTest(BrowserCase):
 
         def texts(selector):  # in one step: the script replaces these elements
             return self.browser.execute_script("return [...document.querySelectorAll(arguments[0])].map(part => part.textContent)", selector)
-        self.wait_for(lambda: texts("#requests .state") == ["queued"])
+        self.wait_for(lambda: texts("#requests .state") == ["asked for"])
         agent = site.start("run")
         self.addCleanup(agent.communicate)
         self.addCleanup(gate.touch)  # also if the test fails: the build ends
-        self.wait_for(lambda: texts("#requests .state") == ["claimed"])
+        self.wait_for(lambda: texts("#requests .state") == ["building"])
         find(By.CSS_SELECTOR, "#requests summary").click()
         self.wait_for(lambda: "half of the build" in texts("#requests .log")[0])
         gate.touch()

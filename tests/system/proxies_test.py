@@ -266,7 +266,7 @@ class ProxiesTest(FarmCase):
                 field.clear()
                 field.send_keys(value)
             browser.find("#request form button").click()
-            wait_until(lambda: browser.texts("#requests .state") == ["queued"])
+            wait_until(lambda: browser.texts("#requests .state") == ["asked for"])
             browser.open("/api/v1/")
             operator = self.farm.create_token("*", name="operator", actions=("quarantine", "delete", "read"), projects=("*",))
             for name, value in (("token", operator), ("index", INDEX)):

@@ -11,13 +11,14 @@
   const path = "api/v1/indexes/" + [index, section.dataset.kind, ...(is_request ? [] : [asked.get("site") ?? ""]), asked.get("id") ?? ""].map(encodeURIComponent).join("/");
   const token_key = "wheelyard-token", interval_ms = 5000, max_lines = 1000;
   const colours = {done: "have", failed: "failed", ended: "excluded", cancelled: "excluded"};
-  const words = {awaits_approval: "awaits approval", claimed: "building"};
-  const state_of = item => element("span", words[item.state] ?? item.state, "state " + (colours[item.state] ?? yard.colours[item.state] ?? "active"));
+  // Of a request in the words of the list of requests.
+  const state_of = (item, of_request = is_request) => of_request ? yard.state({state: item.state})[0] : element("span", item.state, "state " + (colours[item.state] ?? yard.colours[item.state] ?? "active"));
   const token = () => sessionStorage.getItem(token_key) ?? "";
   // Without a token as the browser is known to the server, for an index that only tokens read; so, too, if the token of this tab
   // is refused: it may be an old one.
   const ask = (where, own) => fetch(new URL(where, server), {cache: "no-store", headers: own ? {Authorization: "Bearer " + own} : {}});
-  const get = where => ask(where, token()).then(reply => token() && [401, 403].includes(reply.status) ? ask(where, "") : reply)
+  let is_refused = false;
+  const get = where => ask(where, token()).then(reply => (is_refused = token() !== "" && [401, 403].includes(reply.status)) ? ask(where, "") : reply)
     .then(async reply => {
       if (reply.ok) return reply;
       const problem = await reply.json().catch(() => ({}));
@@ -25,10 +26,12 @@
     });
   // What people are called, for those who may read the audit log. Nobody else is asked for a password because of it.
   let people = null;
-  const learn_names = async ({asked_by}) => {
-    if (asked_by?.startsWith("login:") && token()) people ??= await yard.call(new URL("api/v1/people", server), token()).then(reply => reply.json()).then(reply => reply.names).catch(() => ({}));
+  const learn_names = async ({asked_by, reason}) => {
+    if ([asked_by, reason].some(text => text?.includes("login:")) && token()) people ??= await yard.call(new URL("api/v1/people", server), token()).then(reply => reply.json()).then(reply => reply.names).catch(() => ({}));
   };
-  const who = name => Object.hasOwn(people ?? {}, name) ? name + " " + people[name] : name;
+  const me = sessionStorage.getItem("wheelyard-login-name");
+  const who = name => name === me ? "you" : Object.hasOwn(people ?? {}, name) ? name + " " + people[name] : name;
+  const with_names = text => text.replace(/login:[\w.-]+:[0-9a-f]{16}/g, name => who(name));
   const is_over = build => Object.hasOwn(colours, build.state);
   const seconds = build => Math.max(0, Math.floor((Date.parse(build.ended) - Date.parse(build.began)) / 1000));
 
@@ -174,6 +177,7 @@
   };
   // To who may not, or has not said who asks.
   const no_retry_of = () => {
+    if (token() && !is_refused) return element("p", "Retry is here for tokens that approve requests, and yours may not: ask the farm's operators.", "quiet");
     const line = element("p", "Retry is here for tokens that approve requests. ", "quiet"), link = element("a", "Log in");
     link.hidden = true;
     yard.offer_login(link, () => location.pathname + location.search + location.hash);
@@ -197,14 +201,14 @@
     const text = JSON.stringify({...build, log_bytes: 0});
     if (text !== last) {
       last = text;
-      const parts = [dotted("p", yard.place(build), build.phase && (build.state === "failed" ? "failed in phase " : "phase ") + build.phase, build.began && ["began ", yard.time(build.began)],
+      const parts = [dotted("p", yard.place(build), build.phase && (build.state === "failed" ? "failed in phase " : is_over(build) ? "last in phase " : "phase ") + build.phase, build.began && ["began ", yard.time(build.began)],
         build.asked && ["asked ", yard.time(build.asked), ...(build.asked_by ? [" by " + who(build.asked_by)] : [])], build.attempts > 1 && build.attempts + " attempts",
         build.place && "place " + build.place + " in the queue", is_request && is_over(build) && ["ended ", yard.time(build.changed)],
         build.ended && ["ended ", yard.time(build.ended)], build.began && build.ended && "took " + yard.duration(seconds(build)),
         build.expected_end && ["expected to end ", yard.time(build.expected_end), ", as " + (build.expected_from === 1 ? "the last one" : "the last " + build.expected_from) + " did"])];
       if (build.state === "awaits_approval") parts.push(element("p", "An operator has to approve it.", "note"));
       if (build.nobody_takes) parts.push(element("p", "Waits: " + build.nobody_takes, "note"));
-      if (is_request && build.reason && build.reason !== build.cause?.slice(0, build.reason.length)) parts.push(element("p", build.reason, "quiet"));
+      if (is_request && build.reason && build.reason !== build.cause?.slice(0, build.reason.length)) parts.push(element("p", with_names(build.reason), "quiet"));
       if (build.waiting) parts.push(element("p", "Waits: " + build.waiting, "note"));
       if (build.total > 0) {
         const steps = element("p");
@@ -218,6 +222,7 @@
         yard.say(remedy, "What to do: " + build.remedy + " ", true);
         if (command) remedy.append(yard.copy_button(command[0]));
         parts.push(remedy);
+        if (!build.may_retry) parts.push(element("p", "This is for the staff of " + (build.site ?? "the site") + ": send them the address of this page.", "quiet"));
       }
       if (build.may_retry !== undefined) parts.push(build.may_retry ? retry_of(build) : no_retry_of());
       // Of a Git repository also a tag and a commit: "https://code.example.org/six@v1.0 (3f2a9c8)".
@@ -230,8 +235,8 @@
       project.href = document.body.dataset.root + "project/" + (build.state === "done" ? encodeURIComponent(build.package) + "/" : "?" + new URLSearchParams({q: build.package})) + (is_wheel ? "#built-" + build.id : build.state === "done" && !is_request ? "#version-" + build.version : "");
       parts.push(dotted("p", [project], build.rule && "rule " + build.rule));
       head.replaceChildren(...parts.filter(Boolean));
-      others.replaceChildren(...listed("Requests for this wheel", build.requests, task => [link_to("request", {id: task.id}), state_of(task), dotted("span", ["asked ", yard.time(task.asked)])]),
-        ...listed(is_request ? "Builds" : "Other attempts at this wheel", build.others ?? build.builds, other => [link_to("build", {site: other.site, id: other.id}), state_of(other),
+      others.replaceChildren(...listed("Requests for this wheel", build.requests, task => [link_to("request", {id: task.id}), state_of(task, true), dotted("span", ["asked ", yard.time(task.asked)])]),
+        ...listed(is_request ? "Builds" : "Other attempts at this wheel", build.others ?? build.builds, other => [link_to("build", {site: other.site, id: other.id}), state_of(other, false),
           dotted("span", other.began && [yard.time(other.began)], other.began && other.ended && yard.duration(seconds(other)), other.cause)]));
     }
     log_part.hidden = false;

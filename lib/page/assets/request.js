@@ -21,7 +21,8 @@
   // What each request shows is kept between two answers, so that an open log stays open.
   const shown = new Map();
   const is_over = task => ["done", "failed", "cancelled"].includes(task.state);
-  const colours = {queued: "wanted", claimed: "active", done: "have", failed: "failed", cancelled: "excluded"};
+  const state_of = task => yard.state({state: task.state})[0];
+  const me = sessionStorage.getItem("wheelyard-login-name");  // as reasons name who is logged in
   const known = () => { try { return JSON.parse(yard.recall(tasks_key)) ?? []; } catch { return []; } };
   const remember = id => yard.remember(tasks_key, JSON.stringify([...known().filter(one => one !== id), id].slice(-max_requests)));
 
@@ -71,10 +72,10 @@
     name.href = "request.html?" + new URLSearchParams({id: task.id});
     project.href = document.body.dataset.root + "project/" + encodeURIComponent(task.package) + "/";
     entry.head.replaceChildren(name, " for Python " + task.python + (task.accelerator ? ", " + task.accelerator : "") + " ",
-      element("span", task.state, "state " + (colours[task.state] || "unknown")), ...(task.state === "done" ? [" ", project] : []));
+      state_of(task), ...(task.state === "done" ? [" ", project] : []));
     const waits = {awaits_approval: "Somebody has to approve it.", queued: "Waits for the next run of an agent of the site.",
-      claimed: "Built by " + task.agent + "."};
-    entry.why.textContent = task.reason || task.nobody_takes || waits[task.state] || "";
+      claimed: "The agent " + task.agent + " builds it."};
+    entry.why.textContent = (me && task.reason ? task.reason.replaceAll(me, "you") : task.reason) || task.nobody_takes || waits[task.state] || "";
     entry.cancel.hidden = is_over(task);
     follow_log(entry);
   };
@@ -104,7 +105,7 @@
         if (!reply.ok) throw new Error([asked.detail || "The server answers " + reply.status + ".", asked.value, asked.advice].filter(Boolean).join(" – "));
         const item = element("li", "", "row"), link = element("a", asked.package + " " + asked.version + " for Python " + asked.python);
         link.href = "request.html?" + new URLSearchParams({id: asked.id});
-        item.append(link, element("span", asked.state === "awaits_approval" ? "awaits approval" : asked.state, "state held"));
+        item.append(link, state_of(asked));
         list.prepend(item);
       })))
     .then(() => say("The registry has it. The link leads to the page of the request, which shows what becomes of it."))
@@ -126,7 +127,7 @@
   });
 
   // Suggestions: what the sites of this index build.
-  const suggest = (id, values) => document.getElementById(id).replaceChildren(...[...new Set(values)].sort().map(value => {
+  const suggest = (id, values) => document.getElementById(id).replaceChildren(...[...new Set(values)].sort((one, other) => one.localeCompare(other, "en", {numeric: true})).map(value => {
     const option = element("option");
     option.value = value;
     return option;
@@ -138,7 +139,7 @@
     const wanted = new URLSearchParams(location.search);
     for (const name of ["package", "version", "python", "accelerator"]) field(name).value = wanted.get(name) ?? "";
     field("token").value = sessionStorage.getItem(token_key) ?? "";
-    yard.offer_login(document.getElementById("log-in"),
+    if (!(Date.parse(sessionStorage.getItem("wheelyard-login-end")) > Date.now())) yard.offer_login(document.getElementById("log-in"),
       () => location.pathname + "?" + new URLSearchParams(["package", "version", "python", "accelerator"].map(name => [name, field(name).value])));
     if (wanted.has("package")) {
       section.scrollIntoView();
@@ -148,6 +149,7 @@
     fetch(document.body.dataset.root + "status.json").then(reply => reply.ok ? reply.json() : null).then(data => {
       if (!data) return;
       suggest("pythons", data.sites.flatMap(site => site.pythons ?? []));
+      field("python").placeholder = [...document.getElementById("pythons").options].map(option => option.value).join(" ");
       const versions = () => suggest("versions", yard.all(data, "cells").filter(cell => cell.package === field("package").value.trim()).map(cell => cell.version));
       field("package").addEventListener("input", versions);
       versions();
