@@ -85,7 +85,8 @@
   const failed = item => {
     let remedy;
     if (item.remedy) {
-      remedy = element("p", " " + item.remedy, "note");
+      remedy = element("p");
+      yard.say(remedy, " " + item.remedy, true);
       remedy.prepend(element("strong", "What to do:"));
     }
     const is_solved = all(last_data, "cells").some(cell => cell.state === "have" && yard.is_same_wheel(cell, item));
