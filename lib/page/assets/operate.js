@@ -385,7 +385,14 @@
     make_token().then(text => { yard.say(line, text); return show_some({tokens}); }).catch(error => yard.say(line, error.message, true));
   });
   made.querySelector("button").addEventListener("click", hide_made);
-  addEventListener("pagehide", hide_made);  // a page that Back shows again is the one that was left
+  // A page that Back shows again is the one that was left: its lists are asked for again, with the token that the tab has now.
+  addEventListener("pagehide", hide_made);
+  addEventListener("pageshow", event => {
+    if (!event.persisted) return;
+    field("token").value = sessionStorage.getItem(token_key) ?? "";
+    if (field("token").value) form.requestSubmit();
+    else document.getElementById("lists").hidden = true;
+  });
   find.addEventListener("submit", event => {
     event.preventDefault();
     yard.address({file: find.elements.namedItem("file").value.trim()}, true);
