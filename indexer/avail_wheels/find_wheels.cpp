@@ -56,6 +56,11 @@ base::Status list_wheel_list(const SourceOptions& source, const Query& query, co
     return {};
 }
 
+// Whether pages of projects may have wheels that the wheel list lacks.
+bool has_more_on_pages(const SourceOptions& source, const Found& found) {
+    return found.wheel_list && !source.index_url.empty() && !found.wheel_list->is_whole();
+}
+
 // What an index has not asked its upstreams for yet is on a project's page, not in the wheel list. A page that cannot be read
 // leaves it missing.
 base::Status add_missing(const SourceOptions& source, const Query& query, const World& world, Found& found) {
@@ -171,8 +176,7 @@ base::Result<Found> find_wheels(const SourceOptions& source, const Query& query,
     }
     if (found.wheel_list) {
         WHEELYARD_TRY(list_wheel_list(source, query, world, simple_url, with_facts, judging, found));
-        if (!source.index_url.empty() && !found.wheel_list->is_whole())
-            WHEELYARD_TRY(add_missing(source, query, world, found));
+        if (has_more_on_pages(source, found)) WHEELYARD_TRY(add_missing(source, query, world, found));
     } else {
         WHEELYARD_ASSIGN(found.listed, list_offered(source, query, world, judging));
     }
@@ -186,7 +190,7 @@ base::Result<std::vector<Candidate>> all_versions(SourceOptions source, const Qu
     std::string warning;  // was said of the first list
     WHEELYARD_ASSIGN(auto found, find_wheels(source, query, world, false, warning));
     std::string reason;
-    const bool has_pages = found.wheel_list && !source.index_url.empty() && !found.wheel_list->is_whole();
+    const bool has_pages = has_more_on_pages(source, found);
     for (const Wanted& project : query.wanted) {
         if (!has_pages) break;
         if (unread.size() < max_unread_pages) {

@@ -78,10 +78,8 @@ bool Ownership::read_facts(const Candidate& wheel) {
 
 Installing NodeJudge::how(const Candidate& candidate) {
     Installing how{.owned = [this](const std::string& project) { return ownership_.wheels(project); }};
-    for (const Wanted& wanted : wanted_) {
-        if (wanted.pattern == candidate.release->project)
-            how.extras.insert(how.extras.end(), wanted.asked_extras.begin(), wanted.asked_extras.end());
-    }
+    if (const auto asked = extras_.find(candidate.release->project); asked != extras_.end())
+        how.extras = asked->second;
     return how;
 }
 
@@ -141,6 +139,11 @@ Fit NodeJudge::fit_of_required(const Candidate& taken) {
 
 base::Status NodeJudge::find(const SourceOptions& source, const Query& query, std::string& warning,
                              Found& found) {
+    for (const Wanted& wanted : query.wanted) {
+        if (wanted.asked_extras.empty()) continue;
+        auto& extras = extras_[wanted.pattern];
+        extras.insert(extras.end(), wanted.asked_extras.begin(), wanted.asked_extras.end());
+    }
     Judging judging;
     judging.opened = [this](const simple::WheelList& wheel_list) { ownership_.set_wheel_list(&wheel_list); };
     judging.again = [this](const std::vector<Candidate>& listed) { return learn(listed); };

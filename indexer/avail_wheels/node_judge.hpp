@@ -42,11 +42,7 @@ class Ownership {
 class NodeJudge {
   public:
     NodeJudge(const Options& options, const World& world, Node& node)
-        : world_(world),
-          site_(options.site),
-          wanted_(options.query.wanted),
-          node_(node),
-          ownership_(options.source, world) {}
+        : world_(world), site_(options.site), node_(node), ownership_(options.source, world) {}
 
     // As find_wheels(), into `found`, which is not moved from here on: the node is asked for what the listed wheels need.
     [[nodiscard]] base::Status find(const SourceOptions& source, const Query& query, std::string& warning,
@@ -63,11 +59,11 @@ class NodeJudge {
 
     const World& world_;
     const Site& site_;
-    const std::vector<Wanted>& wanted_;
     Node& node_;
     Ownership ownership_;
-    std::map<const Candidate*, Fit> required_;  // of wheels of ownership_
-    std::size_t depth_ = 0;                     // of requirements that are being judged
+    std::map<std::string, std::vector<std::string>> extras_;  // asked for, by project
+    std::map<const Candidate*, Fit> required_;                // of wheels of ownership_
+    std::size_t depth_ = 0;                                   // of requirements that are being judged
 };
 
 }  // namespace wheelyard::avail_wheels

@@ -54,9 +54,10 @@ const yard = (() => {
   // The link to the page of log-ins, in the header where people can log in; once they have, their name, and the page shows their
   // rights and logs out.
   const account = document.getElementById("account");
+  const has_login = () => Date.parse(sessionStorage.getItem("wheelyard-login-end")) > Date.now();
   const show_account = () => {
     const kept = key => sessionStorage.getItem("wheelyard-" + key) ?? "", id = kept("login-id");
-    const is_in = id && kept("token").startsWith(id + "_") && Date.parse(kept("login-end")) > Date.now();  // another token may be typed
+    const is_in = id && kept("token").startsWith(id + "_") && has_login();  // another token may be typed
     if (account) account.textContent = is_in ? kept("login-who") : "Log in";
   };
   // `link` leads there, too, if people can log in; `back` says to which address of ours that page leads back.
@@ -183,8 +184,9 @@ const yard = (() => {
   const name_of = (site, node) => site.site + (node.name ? ", " + node.name : "") +
     (node.accelerator && node.accelerator !== node.name ? " (" + node.accelerator + ")" : "");
   const folders = chooser ? chooser.dataset.indexes.split(" ") : [];
-  const nodes_of = folders => Promise.all(folders.map(folder => fetch(folder + "status.json", {cache: "no-cache"})
-    .then(reply => reply.ok ? reply.json() : {sites: []}).catch(() => ({sites: []})))).then(all => all.flatMap(data => data.sites.map(site => ({...site, index: data.index}))).flatMap(site =>
+  // What the sites of an index report; one that does not answer has none.
+  const report_of = folder => fetch(folder + "status.json", {cache: "no-cache"}).then(reply => reply.ok ? reply.json() : {sites: []}).catch(() => ({sites: []}));
+  const nodes_of = folders => Promise.all(folders.map(report_of)).then(all => all.flatMap(data => data.sites.map(site => ({...site, index: data.index}))).flatMap(site =>
       (site.nodes ?? []).map(node => ({name: name_of(site, node), site: site.site, index: site.index, accelerator: node.accelerator ?? "", machine: node.machine || site.machine || "",
                                        gpus: node.gpu_code ?? node.architectures ?? [], pythons: site.pythons ?? [], seen: Date.now()}))));
   let nodes = null;
@@ -296,5 +298,5 @@ const yard = (() => {
   // Only a server has the page for operators.
   const operators = document.getElementById("operators");
   if (operators) fetch(operators.href, {method: "HEAD"}).then(reply => { operators.hidden = !reply.ok; }).catch(() => {});
-  return {element, time, label_cells, say, call, get, offer_login, show_account, is_same_wheel, fold, when_seen, load, recall, remember, address, machine, my_pythons, takes, suits, suit_word, mark_card, bar, anchor, colours, state, all, unfulfilled, all_indexes, reveal, follow};
+  return {element, time, label_cells, say, call, get, offer_login, has_login, show_account, is_same_wheel, fold, when_seen, load, recall, remember, address, machine, my_pythons, takes, suits, suit_word, mark_card, bar, anchor, colours, state, all, unfulfilled, report_of, all_indexes, reveal, follow};
 })();

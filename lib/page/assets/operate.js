@@ -344,7 +344,7 @@
     if (known.length === 1) field("index").value ||= known[0];
   });
   form.hidden = false;
-  if (!(Date.parse(sessionStorage.getItem("wheelyard-login-end")) > Date.now())) yard.offer_login(document.getElementById("log-in"), () => location.pathname + location.search);
+  if (!yard.has_login()) yard.offer_login(document.getElementById("log-in"), () => location.pathname + location.search);
   field("token").value = sessionStorage.getItem(token_key) ?? "";
   read_address();
   form.addEventListener("submit", event => {

@@ -139,7 +139,7 @@
     const wanted = new URLSearchParams(location.search);
     for (const name of ["package", "version", "python", "accelerator"]) field(name).value = wanted.get(name) ?? "";
     field("token").value = sessionStorage.getItem(token_key) ?? "";
-    if (!(Date.parse(sessionStorage.getItem("wheelyard-login-end")) > Date.now())) yard.offer_login(document.getElementById("log-in"),
+    if (!yard.has_login()) yard.offer_login(document.getElementById("log-in"),
       () => location.pathname + "?" + new URLSearchParams(["package", "version", "python", "accelerator"].map(name => [name, field(name).value])));
     if (wanted.has("package")) {
       section.scrollIntoView();

@@ -165,8 +165,7 @@
 
   // What the sites know of a name that no wheel has, and where to ask for it.
   const show_ends = async (name, question) => {
-    const reports = await Promise.all(folders.map(folder => fetch(folder + "../status.json", {cache: "no-cache"})
-      .then(reply => reply.ok ? reply.json() : {sites: []}).catch(() => ({sites: []}))));
+    const reports = await Promise.all(folders.map(folder => yard.report_of(folder + "../")));
     if (question !== questions) return;
     const items = folders.flatMap((folder, at) => [...yard.unfulfilled(reports[at]), ...yard.all(reports[at], "cells")]
       .filter(cell => cell.package === name && !cell.purpose && cell.state !== "have").map(cell => {
