@@ -3,6 +3,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
 #include "builder/attempt/limits.hpp"
 #include "builder/schedule/job_script.hpp"
 #include "builder/schedule/slurm/slurm.hpp"
@@ -27,12 +31,23 @@ void note_job(Views& views, const slurm::Job& job, bool is_claimed) {
     if (!added && is_better_view(view, at->second)) at->second = std::move(view);
 }
 
-// Without cgroups, Slurm's memory watch kills like any other; only its message in the job's output shows it.
+// What Slurm writes into the output of a job that it, or the kernel, kills for memory. Without cgroups, its
+// memory watch kills like anybody else, and only these words show it (jobacct_gather.c): slurmstepd's own
+// line, and a notice by way of slurmctld, which comes too late for a job that ends at once.
+constexpr std::string_view memory_kill_messages[] = {
+    "exceeded memory limit (",
+    "exceeded virtual memory limit (",
+    "Exceeded job memory limit",
+    "oom-kill",
+    "oom_kill",
+};
+
 bool passed_memory_limit(const AttemptFolder& folder) {
     const auto text = base::read_untrusted_file(folder.scheduler_log(), max_record_bytes);
-    return text &&
-           (text->find("Exceeded job memory limit") != std::string::npos ||
-            text->find("oom-kill") != std::string::npos || text->find("oom_kill") != std::string::npos);
+    return text && std::any_of(std::begin(memory_kill_messages), std::end(memory_kill_messages),
+                               [&text](std::string_view message) {
+                                   return text->find(message) != std::string::npos;
+                               });
 }
 
 }  // namespace
