@@ -1,0 +1,82 @@
+// The checks of judge(), and what they share. Only for fit*.cpp.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "indexer/avail_wheels/query/fit.hpp"
+#include "indexer/avail_wheels/query/needs.hpp"
+#include "lib/wheel/variant.hpp"
+
+namespace wheelyard::avail_wheels::checks {
+
+struct Question {
+    const Candidate& candidate;
+    const Needs& needs;
+    const Node& node;
+    const Site& site;
+    const Installing& how;
+};
+
+// fit_system.cpp: what pip asks, and the processor.
+[[nodiscard]] Fit check_machine(const Question& q);
+[[nodiscard]] Fit check_python(const Question& q);
+[[nodiscard]] Fit check_glibc(const Question& q);
+[[nodiscard]] Fit check_platform(const Question& q);
+[[nodiscard]] Fit check_processor(const Question& q);
+// fit_accelerator.cpp: variants, GPUs and their drivers.
+[[nodiscard]] Fit check_variant(const Question& q);
+[[nodiscard]] Fit check_gpu(const Question& q);
+// fit_libraries.cpp: what the loader finds, and the modules that bring it.
+[[nodiscard]] Fit check_modules(const Question& q);
+[[nodiscard]] Fit check_libraries(const Question& q);
+[[nodiscard]] Fit check_opens(const Question& q);
+[[nodiscard]] Fit check_versions(const Question& q);
+// fit_python_code.cpp: names that this Python does not have.
+[[nodiscard]] Fit check_standard_library(const Question& q);
+[[nodiscard]] Fit check_functions(const Question& q);
+// fit_requirements.cpp: what it requires, and the installed torch.
+[[nodiscard]] Fit check_requirements(const Question& q);
+[[nodiscard]] Fit check_torch(const Question& q);
+
+// What a "yes" does not say: a part of the wheel that lacks something here, or what an installer does not find.
+[[nodiscard]] Fit part_without_library(const Question& q);
+[[nodiscard]] Fit part_without_function(const Question& q);
+[[nodiscard]] Fit missing_requirements(const Question& q);
+
+inline Fit no(std::string code, std::string why, std::string advice = {}) {
+    return {Runs::no, std::move(code), std::move(why), std::move(advice)};
+}
+inline Fit unknown(std::string code, std::string why) {
+    return {Runs::unknown, std::move(code), std::move(why), {}};
+}
+// The first "no"; without one the first "unknown".
+template <typename Things, typename Check>
+[[nodiscard]] Fit first_fault(const Things& things, const Check& check) {
+    Fit first_unknown;
+    for (const auto& thing : things) {
+        Fit fit = check(thing);
+        if (fit.runs == Runs::no) return fit;
+        if (fit.runs == Runs::unknown && first_unknown.runs == Runs::yes) first_unknown = std::move(fit);
+    }
+    return first_unknown;
+}
+
+[[nodiscard]] std::string listed(const std::vector<std::string>& texts);  // "a, b", at most six
+
+enum class TagPart { python_and_abi, platform, all };
+// pip's rule: at least one of the wheel's tags is supported by this Python. Of the platforms alone: by some Python here.
+[[nodiscard]] bool pip_takes(const Candidate& candidate, const Node& node, const Python& python,
+                             TagPart part);
+// The Python of the node that takes its tags and its Requires-Python; nullptr: none.
+[[nodiscard]] const Python* taking_python(const Question& q);
+// The facts have one version for the files of all machines: interpret_core has a library for aarch64 that needs
+// glibc 2.34, and one for x86-64 that needs 2.4.
+[[nodiscard]] bool is_for_several(const Question& q);
+// Whether the node has this property of a variant; nullopt: that is not known. The words are those of the providers
+// that installers have built in.
+[[nodiscard]] std::optional<bool> has_property(const Node& node, const wheel::VariantProperty& property);
+
+}  // namespace wheelyard::avail_wheels::checks

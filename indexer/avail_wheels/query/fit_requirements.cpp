@@ -1,0 +1,273 @@
+// What a wheel requires, and the installed torch.
+#include <algorithm>
+#include <compare>
+#include <string_view>
+
+#include "indexer/avail_wheels/query/fit_checks.hpp"
+#include "indexer/avail_wheels/query/query.hpp"
+#include "lib/base/text/text.hpp"
+#include "lib/wheel/requirement.hpp"
+
+namespace wheelyard::avail_wheels::checks {
+
+namespace {
+
+// Of a wheel that runs but for one that it requires, or that this requires.
+constexpr std::string_view required_code = "required";
+
+// What an installer takes of `there`: the wheels of the newest version that satisfies the requirement and has one for a Python of
+// the node; of a pre-release only if there is no other.
+std::vector<const Candidate*> taken_of(const Node& node, const wheel::Requirement& requirement,
+                                       const std::vector<Candidate>& there) {
+    std::vector<const Candidate*> taken;
+    for (const Candidate& candidate : there) {
+        const wheel::Version& version = candidate.release->version;
+        if (candidate.link.yanked || !requirement.specifiers.contains(version, wheel::Prereleases::allowed))
+            continue;
+        const auto needed = wheel::SpecifierSet::parse(candidate.link.requires_python);
+        if (std::none_of(node.pythons.begin(), node.pythons.end(), [&](const Python& python) {
+                return pip_takes(candidate, node, python,
+                                 node.glibc || node.musl ? TagPart::all : TagPart::python_and_abi) &&
+                       (!needed || allows_python(*needed, python));
+            }))
+            continue;
+        if (!taken.empty()) {
+            const wheel::Version& best = taken.front()->release->version;
+            const auto order = version.is_prerelease() == best.is_prerelease() ? version.compare_public(best)
+                               : best.is_prerelease()                          ? std::strong_ordering::greater
+                                                                               : std::strong_ordering::less;
+            if (order < 0) continue;
+            if (order > 0) taken.clear();
+        }
+        taken.push_back(&candidate);
+    }
+    return taken;
+}
+
+std::string versions_of(const std::vector<Candidate>& there) {
+    constexpr std::size_t max_versions = 4;
+    std::vector<std::string> versions;
+    for (const auto& candidate : there) {
+        const auto text = candidate.release->version.text();
+        if (std::find(versions.begin(), versions.end(), text) == versions.end()) versions.push_back(text);
+    }
+    const bool is_long = versions.size() > max_versions;
+    if (is_long) versions.resize(max_versions);
+    return base::join(versions, ", ") + (is_long ? " …" : "");
+}
+
+// "torch 2.6.0, 2.5.1"; of those that would satisfy the requirement also for whom they are: "tornado 6.6.1 for aarch64 alone".
+std::string what_is_there(const Question& q, const wheel::Requirement& requirement,
+                          const std::vector<Candidate>& there) {
+    constexpr std::size_t max_shown = 4;
+    std::vector<Candidate> suiting;
+    std::vector<std::string> whose;
+    for (const auto& candidate : there) {
+        if (candidate.link.yanked ||
+            !requirement.specifiers.contains(candidate.release->version, wheel::Prereleases::allowed))
+            continue;
+        const bool suits_machine = candidate.arch == "generic" || candidate.arch == q.node.machine;
+        const bool suits_python =
+            std::any_of(q.node.pythons.begin(), q.node.pythons.end(), [&](const Python& python) {
+                return pip_takes(candidate, q.node, python, TagPart::python_and_abi);
+            });
+        std::string one = !suits_machine  ? candidate.arch
+                          : !suits_python ? candidate.tags->python
+                          : candidate.link.requires_python.empty()
+                              ? listed(candidate.tags->platforms)
+                              : "Python " + candidate.link.requires_python;
+        if (std::find(whose.begin(), whose.end(), one) == whose.end() && whose.size() < max_shown)
+            whose.push_back(std::move(one));
+        suiting.push_back(candidate);
+    }
+    if (suiting.empty()) return requirement.name + " " + versions_of(there);
+    return requirement.name + " " + versions_of(suiting) + " for " + base::join(whose, ", ") + " alone";
+}
+
+Fit check_locked(const LockedVersions& locked, const wheel::Requirement& requirement,
+                 const std::string& text) {
+    const auto there = locked.find(requirement.project);
+    if (there == locked.end()) return {};
+    std::vector<std::string> versions;
+    for (const wheel::Version& version : there->second) {
+        if (requirement.specifiers.contains(version, wheel::Prereleases::allowed)) return {};
+        versions.push_back(version.text());
+    }
+    return unknown("requires_dist", "requires " + text + ", and the lock has " + requirement.name + " " +
+                                        base::join(versions, ", "));
+}
+
+// Whether a Python of the node needs it. An installer keeps of a variant's properties those that its node has: where a feature
+// has several values, a marker may hold for one of them only.
+bool is_asked(const Question& q, const wheel::Requirement& requirement) {
+    if (!requirement.marker) return true;
+    wheel::MarkerEnvironment variant;
+    if (q.needs.variant) {
+        auto properties = *q.needs.variant;
+        std::erase_if(properties,
+                      [&](const auto& property) { return !has_property(q.node, property).value_or(true); });
+        wheel::set_variant(variant, q.candidate.tags->variant, properties);
+    }
+    std::vector<wheel::MarkerEnvironment> environments{variant};
+    for (const auto& extra : q.how.extras) {
+        environments.push_back(variant);
+        environments.back()["extra"] = extra;
+    }
+    return std::any_of(q.node.pythons.begin(), q.node.pythons.end(), [&](const Python& python) {
+        return std::any_of(environments.begin(), environments.end(), [&](const auto& environment) {
+            return marker_holds(*requirement.marker, python, q.node.machine, environment);
+        });
+    });
+}
+
+struct Asked {
+    wheel::Requirement requirement;
+    std::string text;  // without its marker
+};
+
+// What a Python of the node asks for; PyPy has cffi, whose version is its own.
+std::vector<Asked> asked_requirements(const Question& q) {
+    std::vector<Asked> asked;
+    if (!q.needs.requires_dist || q.node.any_python || q.node.pythons.empty()) return asked;
+    for (const auto& text : *q.needs.requires_dist) {
+        auto requirement = wheel::Requirement::parse(text);
+        if (!requirement || !requirement->url.empty()) continue;
+        if (requirement->project == "cffi" && q.node.pythons.front().pypy) continue;
+        if (is_asked(q, *requirement))
+            asked.push_back({std::move(*requirement), text.substr(0, text.find(';'))});
+    }
+    return asked;
+}
+
+// The import may do without it, so that is unknown.
+Fit check_taken(const Question& q, const wheel::Requirement& requirement,
+                const std::vector<const Candidate*>& taken) {
+    Fit first;
+    for (const Candidate* candidate : taken) {
+        Fit fit = q.how.required(*candidate);
+        const bool is_chain = fit.code == required_code;
+        if (fit.runs != Runs::no && !is_chain) return {};
+        if (first.runs != Runs::yes) continue;
+        first = std::move(fit);
+        first.why = "requires " + requirement.name +
+                    (is_chain ? ", which "
+                              : ", and " + candidate->release->project + " " +
+                                    candidate->release->version.text() + " does not run here: ") +
+                    first.why;
+    }
+    if (first.runs == Runs::yes) return {};
+    return {Runs::unknown, std::string(required_code), std::move(first.why), std::move(first.advice)};
+}
+
+}  // namespace
+
+// An installer that asks only this source ends with the same.
+Fit check_requirements(const Question& q) {
+    if (!q.how.owned && q.how.locked == nullptr) return {};
+    Fit first_unknown;
+    for (const auto& [requirement, text] : asked_requirements(q)) {
+        if (q.how.locked != nullptr) {
+            if (Fit fit = check_locked(*q.how.locked, requirement, text); fit.runs != Runs::yes) return fit;
+            continue;
+        }
+        const auto* there = q.how.owned(requirement.project);
+        if (there == nullptr || there->empty()) continue;
+        const auto taken = taken_of(q.node, requirement, *there);
+        if (taken.empty())
+            return no("requires_dist",
+                      "requires " + text + ", and here are " + what_is_there(q, requirement, *there),
+                      "choose another version of one of the two, or ask for what is missing");
+        if (q.how.required && first_unknown.runs == Runs::yes)
+            first_unknown = check_taken(q, requirement, taken);
+    }
+    return first_unknown;
+}
+
+// It may be installed already.
+Fit missing_requirements(const Question& q) {
+    if (!q.how.owned || q.how.locked != nullptr) return {};
+    std::vector<std::string> missing;
+    for (const auto& [requirement, text] : asked_requirements(q)) {
+        const auto* there = q.how.owned(requirement.project);
+        const bool is_installed = q.node.torch && requirement.project == "torch";
+        if (there != nullptr && there->empty() && !is_installed) missing.emplace_back(base::trim(text));
+    }
+    if (missing.empty()) return {};
+    return {Runs::yes, std::string(missing_code),
+            "but requires " + listed(missing) + ", of which this index has no wheel",
+            "ask for it, or name an index that has it, too: --extra-index-url"};
+}
+
+namespace {
+
+std::string_view major_of(std::string_view version) {
+    return version.substr(0, version.find('.'));
+}
+
+}  // namespace
+
+// What the wheel needs of torch is what the installed one has; an installer that brings another torch is another question.
+Fit check_torch(const Question& q) {
+    if (!q.node.torch || q.candidate.release->project == "torch") return {};
+    const InstalledTorch& torch = *q.node.torch;
+    const auto version = wheel::Version::parse(torch.version);
+    const std::string here = ", and torch " + torch.version + " is installed in " + torch.folder;
+    const std::string advice = "choose the build for this torch; an installer may replace it";
+    const auto is_before = [&](const std::string& bound) {
+        const auto parsed = wheel::Version::parse(bound);
+        return parsed && version && version->without_local() < *parsed;
+    };
+    if (!q.needs.torch_at_least.empty() && is_before(q.needs.torch_at_least))
+        return no("torch", "uses names that torch has since " + q.needs.torch_at_least + here, advice);
+    if (!q.needs.torch_below.empty() && version && !is_before(q.needs.torch_below))
+        return no("torch", "uses names that torch has no more since " + q.needs.torch_below + here, advice);
+    if ((q.needs.torch_cxx11_abi == "true" && torch.cxx11_abi == "false") ||
+        (q.needs.torch_cxx11_abi == "false" && torch.cxx11_abi == "true"))
+        return no("torch",
+                  "is built with _GLIBCXX_USE_CXX11_ABI=" +
+                      std::string(torch.cxx11_abi == "true" ? "0" : "1") + here + ", which is not",
+                  advice);
+    for (const auto& library : q.needs.torch_libraries) {
+        if (!torch.libraries.empty() && torch.libraries.count(library) == 0)
+            return no("torch", "needs " + library + here + ", which does not have it", advice);
+    }
+    const bool uses_torch = !q.needs.torch_libraries.empty() || !q.needs.torch_cxx11_abi.empty();
+    for (const auto& gpu : q.needs.gpus) {
+        const auto theirs = torch.toolkits.find(gpu.kind->name);
+        if (uses_torch && theirs != torch.toolkits.end() && !gpu.toolkit.empty() &&
+            major_of(gpu.toolkit) != major_of(theirs->second))
+            return no("torch",
+                      "is built for " + std::string(gpu.kind->title) + " " + gpu.toolkit + here + " with " +
+                          theirs->second,
+                      advice);
+    }
+    for (const auto& text : q.needs.requires_dist.value_or(std::vector<std::string>())) {
+        const auto requirement = wheel::Requirement::parse(text);
+        if (!requirement || requirement->project != "torch" || !version ||
+            requirement->specifiers.contains(*version, wheel::Prereleases::allowed))
+            continue;
+        if (!is_asked(q, *requirement)) continue;
+        return no("torch", "requires " + text.substr(0, text.find(';')) + here, advice);
+    }
+    return {};
+}
+
+}  // namespace wheelyard::avail_wheels::checks
+
+namespace wheelyard::avail_wheels {
+
+std::vector<const Candidate*> taken_wheels(const Candidate& candidate, const Node& node,
+                                           const Installing& how) {
+    const Needs needs = needs_of(candidate);
+    const checks::Question question{candidate, needs, node, {}, how};
+    std::vector<const Candidate*> all;
+    for (const auto& [requirement, text] : checks::asked_requirements(question)) {
+        const auto* there = how.owned(requirement.project);
+        if (there == nullptr) continue;
+        const auto taken = checks::taken_of(node, requirement, *there);
+        all.insert(all.end(), taken.begin(), taken.end());
+    }
+    return all;
+}
+
+}  // namespace wheelyard::avail_wheels
