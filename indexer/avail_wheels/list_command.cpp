@@ -71,6 +71,10 @@ int answer_list(Options options, const ListMode& mode, const World& world, std::
     ask_for_node(options, mode, world, node, judge);
     Query& query = options.query;
     if (!mode.here && !mode.why && !mode.all_machines) query.machine = world.probe.machine;
+    if (mode.install_line) {  // which has no hashes
+        for (Wanted& wanted : query.wanted)
+            wanted.sha256s.clear();
+    }
     query.musl = needs_node ? node.musl.has_value() : is_musl_host(world.probe);
     query.wanted =
         applicable(std::move(query.wanted), query.pythons, needs_node ? node.machine : query.machine);

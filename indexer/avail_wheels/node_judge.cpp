@@ -77,9 +77,9 @@ bool Ownership::read_facts(const Candidate& wheel) {
 }
 
 Installing NodeJudge::how(const Candidate& candidate) {
-    Installing how{.owned = [this](const std::string& project) { return ownership_.wheels(project); }};
-    if (const auto asked = extras_.find(candidate.release->project); asked != extras_.end())
-        how.extras = asked->second;
+    const auto asked = asked_.find(candidate.release->project);
+    Installing how = asked == asked_.end() ? Installing() : asked->second;
+    how.owned = [this](const std::string& project) { return ownership_.wheels(project); };
     return how;
 }
 
@@ -140,9 +140,10 @@ Fit NodeJudge::fit_of_required(const Candidate& taken) {
 base::Status NodeJudge::find(const SourceOptions& source, const Query& query, std::string& warning,
                              Found& found) {
     for (const Wanted& wanted : query.wanted) {
-        if (wanted.asked_extras.empty()) continue;
-        auto& extras = extras_[wanted.pattern];
-        extras.insert(extras.end(), wanted.asked_extras.begin(), wanted.asked_extras.end());
+        if (wanted.asked_extras.empty() && wanted.sha256s.empty()) continue;
+        Installing& how = asked_[wanted.pattern];
+        how.extras.insert(how.extras.end(), wanted.asked_extras.begin(), wanted.asked_extras.end());
+        how.sha256s.insert(how.sha256s.end(), wanted.sha256s.begin(), wanted.sha256s.end());
     }
     Judging judging;
     judging.opened = [this](const simple::WheelList& wheel_list) { ownership_.set_wheel_list(&wheel_list); };

@@ -61,7 +61,7 @@ class NodeJudge {
     const Site& site_;
     Node& node_;
     Ownership ownership_;
-    std::map<std::string, std::vector<std::string>> extras_;  // asked for, by project
+    std::map<std::string, Installing> asked_;                 // what requirements say of a project: extras, hashes
     std::map<const Candidate*, Fit> required_;                // of wheels of ownership_
     std::size_t depth_ = 0;                                   // of requirements that are being judged
 };

@@ -64,10 +64,23 @@ Fit judge(const Candidate& candidate, const Node& node, const Site& site, const 
     using namespace checks;
     const Needs needs = needs_of(candidate);
     const Question question{candidate, needs, node, site, how};
-    constexpr std::array all{&check_known_bad, &check_variant,   &check_machine,      &check_python,
-                             &check_glibc,     &check_platform,  &check_processor,    &check_gpu,
-                             &check_modules,   &check_libraries, &check_opens,        &check_standard_library,
-                             &check_functions, &check_versions,  &check_requirements, &check_torch,
+    constexpr std::array all{&check_known_bad,
+                             &check_variant,
+                             &check_machine,
+                             &check_python,
+                             &check_glibc,
+                             &check_platform,
+                             &check_hash,
+                             &check_processor,
+                             &check_gpu,
+                             &check_modules,
+                             &check_libraries,
+                             &check_opens,
+                             &check_standard_library,
+                             &check_functions,
+                             &check_versions,
+                             &check_requirements,
+                             &check_torch,
                              &check_facts};
     Fit fault = first_fault(all, [&](const auto& check) { return check(question); });
     if (fault.runs != Runs::yes) return fault;

@@ -47,6 +47,7 @@ struct Installing {
     const LockedVersions* locked = nullptr;  // decides about requirements alone: `owned` is not asked
     RequiredFit required = {};               // none: that a requirement can be installed is enough
     std::vector<std::string> extras = {};    // asked for with the wheel: "socks" of requests[socks]
+    std::vector<std::string> sha256s = {};   // that the requirement allows; empty: any
 };
 
 [[nodiscard]] Fit judge(const Candidate& candidate, const Node& node, const Site& site,

@@ -25,6 +25,7 @@ struct Question {
 [[nodiscard]] Fit check_python(const Question& q);
 [[nodiscard]] Fit check_glibc(const Question& q);
 [[nodiscard]] Fit check_platform(const Question& q);
+[[nodiscard]] Fit check_hash(const Question& q);
 [[nodiscard]] Fit check_processor(const Question& q);
 // fit_accelerator.cpp: variants, GPUs and their drivers.
 [[nodiscard]] Fit check_variant(const Question& q);

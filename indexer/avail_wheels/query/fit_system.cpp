@@ -145,6 +145,18 @@ Fit check_platform(const Question& q) {
     return no("tags", "pip does not accept its tags here: " + listed(q.candidate.tags->platforms));
 }
 
+// pip's "Hash-checking Mode"; uv has the same.
+Fit check_hash(const Question& q) {
+    const auto& allowed = q.how.sha256s;
+    const std::string& sha256 = q.candidate.link.sha256;
+    if (allowed.empty() || std::find(allowed.begin(), allowed.end(), sha256) != allowed.end()) return {};
+    if (sha256.empty())
+        return unknown("hash",
+                       "whether it has the bytes that --hash of its requirement asks for is not known here");
+    return no("hash", "--hash of its requirement asks for other bytes",
+              "write the hashes again with this index, as pip-compile --generate-hashes does");
+}
+
 namespace {
 
 // What its build's options ask for counts where its files say nothing.

@@ -88,6 +88,25 @@ bool is_location(std::string_view line) {
     return first.find('/') != std::string_view::npos || first == "." || first.ends_with(".whl");
 }
 
+// Those of "--hash=sha256:ab… --hash sha256:cd…". Empty where one is of another algorithm, which is not known here.
+std::vector<std::string> allowed_sha256s(std::string_view options) {
+    constexpr std::string_view option = "--hash", algorithm = "sha256:";
+    std::vector<std::string> allowed;
+    for (auto at = options.find(option); at != std::string_view::npos; at = options.find(option)) {
+        options.remove_prefix(at + option.size());
+        const auto value_at = std::min(options.find_first_not_of("= \t"), options.size());
+        const auto value = options.substr(value_at, options.find_first_of(" \t", value_at) - value_at);
+        if (!value.starts_with(algorithm)) return {};
+        allowed.push_back(base::ascii_lower(value.substr(algorithm.size())));
+    }
+    return allowed;
+}
+
+void bound_by(Wanted& wanted, const Wanted& bound) {
+    wanted.specifiers.add(bound.specifiers);
+    if (wanted.sha256s.empty()) wanted.sha256s = bound.sha256s;
+}
+
 class RequirementsReader {
   public:
     // The requirements of a file of constraints name no project, and bound those that others name.
@@ -114,11 +133,12 @@ class RequirementsReader {
             } else if (const auto constraints = nested_file(line.text, "--constraint", "-c")) {
                 WHEELYARD_TRY(read(file.parent_path() / *constraints, depth + 1, true));
             } else if (!line.text.starts_with('-') && !is_location(line.text)) {
-                // Options of one requirement (--hash=…) follow it.
-                const auto requirement =
-                    base::trim(std::string_view(line.text).substr(0, line.text.find(" --")));
-                WHEELYARD_TRY(add(requirement, file.native() + ":" + std::to_string(line.number),
-                                  is_constraints ? constraints_ : wanted_));
+                // Options of one requirement follow it.
+                const auto options_at = std::min(line.text.find(" --"), line.text.size());
+                const auto requirement = base::trim(std::string_view(line.text).substr(0, options_at));
+                auto& to = is_constraints ? constraints_ : wanted_;
+                WHEELYARD_TRY(add(requirement, file.native() + ":" + std::to_string(line.number), to));
+                to.back().sha256s = allowed_sha256s(std::string_view(line.text).substr(options_at));
             }
         }
         return {};
@@ -133,11 +153,11 @@ class RequirementsReader {
             if (before == all.end())
                 all.push_back(std::move(wanted));
             else
-                before->specifiers.add(wanted.specifiers);
+                bound_by(*before, wanted);
         }
         for (const Wanted& bound : constraints_) {
             for (Wanted& wanted : all)
-                if (bound.pattern == wanted.pattern && !bound.marker) wanted.specifiers.add(bound.specifiers);
+                if (bound.pattern == wanted.pattern && !bound.marker) bound_by(wanted, bound);
         }
         return all;
     }

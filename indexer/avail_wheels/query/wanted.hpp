@@ -25,6 +25,8 @@ struct Wanted {
         {};  // where `name` is that of a module: those that install it, normalised
 
     std::vector<std::string> asked_extras = {};  // of a requirement: "socks" of requests[socks]
+    std::vector<std::string> sha256s =
+        {};  // of --hash in a requirements file: installers refuse other bytes; empty: any
 
     [[nodiscard]] bool is_glob() const;
     [[nodiscard]] bool matches(std::string_view project) const;  // takes a normalised name

@@ -316,6 +316,21 @@ TEST_CASE("Requires-Python is checked as in pip") {
     CHECK(found(candidate, h100()) == "yes");
 }
 
+TEST_CASE("a requirement with hashes is met by the bytes that it names") {
+    auto candidate = wheel_of("a-1-py3-none-any.whl");
+    const auto answer = [&](const std::vector<std::string>& sha256s) {
+        const Fit fit = judge(candidate, h100(), {}, {.sha256s = sha256s});
+        return std::string(runs_text(fit.runs)) + (fit.code.empty() ? "" : " " + fit.code);
+    };
+    CHECK(answer({"00ff"}) == "unknown hash");  // the source does not say what it has
+    candidate.link.sha256 = "11aa";
+    CHECK(answer({}) == "yes");
+    CHECK(answer({"00ff", "11aa"}) == "yes");
+    CHECK(answer({"00ff"}) == "no hash");
+    candidate.link.requires_python = ">=3.12";
+    CHECK(answer({"00ff"}) == "no requires_python");  // what no other bytes would change
+}
+
 TEST_CASE("an architecture folder of a wheelhouse requires its processor level") {
     Node node = h100();
     node.cpu = "x86-64-v2";

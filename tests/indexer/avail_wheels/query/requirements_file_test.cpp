@@ -67,6 +67,28 @@ TEST_CASE("a requirements file is read as in pip, limited to project names") {
     CHECK(wanted->at(3).marker.has_value());
 }
 
+TEST_CASE("the hashes of a requirement are those that installers allow") {
+    const Files files;
+    files.write("bounds.txt", "six==1.17.0 --hash=sha256:0a\nnumpy --hash=sha256:ee\n");
+    const auto wanted = read_requirements(files.write("requirements.txt",
+                                                      "h5py==3.11.0 \\\n"
+                                                      "    --hash=sha256:00FF \\\n"
+                                                      "    --hash sha256:11aa\n"
+                                                      "torch==2.4.0\n"
+                                                      "scipy==1.15.0 --hash=sha256:22bb --hash=sha512:33cc\n"
+                                                      "six\n"
+                                                      "numpy==2.0.0 --hash=sha256:dd\n"
+                                                      "-c bounds.txt\n"));
+    REQUIRE(wanted);
+    REQUIRE(wanted->size() == 5);
+    CHECK(wanted->at(0).specifiers.text() == "==3.11.0");
+    CHECK(wanted->at(0).sha256s == Texts{"00ff", "11aa"});
+    CHECK(wanted->at(1).sha256s.empty());
+    CHECK(wanted->at(2).sha256s.empty());  // one is of another algorithm
+    CHECK(wanted->at(3).sha256s == Texts{"0a"});
+    CHECK(wanted->at(4).sha256s == Texts{"dd"});
+}
+
 TEST_CASE("constraints bind what others name, and variables in capitals are expanded where they are set") {
     const Files files;
     files.write("bounds.txt", "Scikit_Learn<1.5\nnumpy<2; python_version < '3.9'\nh5py==3.11.0\n");
