@@ -4,7 +4,7 @@ import json
 import subprocess
 
 from support.case import FarmCase, main
-from support.clients import CLIENTS, twine_upload
+from support.clients import CLIENTS, pip_install, twine_upload
 from support.farm import COMMAND_TIMEOUT_S, INDEX
 from support.package_index import PackageIndex, write_sdist
 from support.site import Site
@@ -97,6 +97,22 @@ class AvailWheelsTest(FarmCase):
                           "native": ("missing", "the lock has only an sdist; here is 1.0")})
         request, = requests.iterdir()
         self.assertIn('package = "native"', request.read_text())
+
+    def test_hashes_of_a_requirements_file_are_those_that_pip_checks(self):
+        table, file = Wheel("yard-table", "1.10"), self.folder / "hashed.txt"
+        right = sha256_of(self.wheelhouse / table.filename)
+        for sha256, answer in ((right, "yes"), ("0" * 64, "no")):
+            with self.subTest(answer):
+                file.write_text(f"yard-table==1.10 \\\n    --hash=sha256:{sha256}\n")
+                done = self.ask("-r", str(file), "--why", "--json")
+                self.assert_ran(done)
+                wheel, = json.loads(done.stdout)["wheels"]
+                self.assertEqual((wheel["here"]["runs"], "--hash" in wheel["here"].get("why", "")), (answer, answer == "no"))
+                installed = pip_install(self.farm, "pip-new", self.folder / f"pip-{answer}", "-r", str(file))
+                if answer == "yes":
+                    self.assert_ran(installed)
+                else:
+                    self.assert_failed(installed, "DO NOT MATCH THE HASHES")
 
     def test_status_is_the_builders_own_and_what_is_asked_for_comes_into_its_plan(self):
         requests = self.folder / "requests"
