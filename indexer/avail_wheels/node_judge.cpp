@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "indexer/avail_wheels/limits.hpp"
+#include "indexer/avail_wheels/node/library_probe.hpp"
 #include "indexer/avail_wheels/query/needs.hpp"
 #include "indexer/avail_wheels/source/source.hpp"
 
