@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <utility>
 
 #include "builder/attempt/limits.hpp"
 #include "builder/schedule/batch_command.hpp"
@@ -46,7 +47,7 @@ struct EndingRow {
 };
 constexpr std::optional<std::int64_t> any = std::nullopt;
 constexpr std::int64_t deleted = 91;  // the substate of a job that the server ended on request
-constexpr std::array<EndingRow, 12> endings = {{
+constexpr std::array<EndingRow, 22> endings = {{
     {any, deleted, "terminated by Scheduler@", EndCause::preempted},  // preempt_order "D"
     {any, deleted, "", EndCause::cancelled},                          // qdel: "terminated by USER@HOST"
     {-1, any, "", EndCause::not_launched},
@@ -54,11 +55,27 @@ constexpr std::array<EndingRow, 12> endings = {{
     {-3, any, "", EndCause::not_launched},
     {-4, any, "", EndCause::node_failure},  // aborted when its machine restarted
     {-5, any, "", EndCause::node_failure},
+    {-6, any, "", EndCause::node_failure},
+    {-11, any, "", EndCause::requeued},
+    {-12, any, "", EndCause::requeued},       // checkpointed
+    {-15, any, "", EndCause::requeued},       // of a checkpoint
+    {-18, any, "", EndCause::requeued},       // by a hook
+    {-19, any, "", EndCause::killed},         // by a hook
     {-20, any, "", EndCause::node_failure},   // "Job deleted, execution node down"
+    {-24, any, "", EndCause::failed},         // it used more cores than it asked for, in a burst
+    {-25, any, "", EndCause::failed},         // the same on average
     {-26, any, "", EndCause::out_of_memory},  // vmem
     {-27, any, "", EndCause::out_of_memory},  // mem
     {-28, any, "", EndCause::time_limit},     // CPU time; OpenPBS 23.06 reports 137, see cause_of
     {-29, any, "", EndCause::time_limit},     // walltime
+    {-31, any, "", EndCause::out_of_memory},  // hpmem
+    {-32, any, "", EndCause::requeued},
+}};
+
+// How the comment of a queued job begins that will not start. PBS itself holds one whose starts failed.
+constexpr std::array<std::pair<std::string_view, EndCause>, 2> queued_ends = {{
+    {"Can Never Run", EndCause::cannot_ever_run},
+    {"job held, too many failed attempts to run", EndCause::not_launched},
 }};
 
 constexpr std::string_view qsub_says = "qsub: ";
@@ -243,8 +260,10 @@ JobView view_of(const Job& job, bool is_claimed) {
     if (!job.comment.empty()) detail += ": " + job.comment;
     if (row == states.end()) return {JobState::unknown, detail, {}};
     JobView view{row->view, detail, {}, row->suspended, job.granted};
-    if (row->view == JobState::queued && job.comment.starts_with("Can Never Run"))
-        view.end = JobEnd{EndCause::cannot_ever_run, {}, job.comment, {}};
+    for (const auto& [words, cause] : queued_ends) {
+        if (row->view == JobState::queued && job.comment.starts_with(words))
+            view.end = JobEnd{cause, {}, job.comment, {}};
+    }
     if (row->view == JobState::queued && is_claimed && job.runs > 0)
         view.end = JobEnd{EndCause::requeued, {}, detail, job.used};
     if (row->view != JobState::vanished) return view;

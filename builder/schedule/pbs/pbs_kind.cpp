@@ -10,18 +10,19 @@ namespace {
 
 constexpr EndReport end_reports[] = {
     {EndCause::unexplained, "Exit_status 0 without a record, or nothing is known"},
-    {EndCause::failed, "Exit_status 1 to 128"},
+    {EndCause::failed, "Exit_status 1 to 128, -24, -25"},
     {EndCause::killed,
-     "Exit_status above 128; without job history, any signal that the job caught; or nothing of a job that "
-     "was asked to end"},
+     "Exit_status above 128, -19; without job history, any signal that the job caught; or nothing of a job "
+     "that was asked to end"},
     {EndCause::time_limit, "Exit_status -29, -28, 137 with all of its `cput` used, or the job's own alarm"},
-    {EndCause::out_of_memory, "Exit_status -27, -26"},
-    {EndCause::node_failure, "Exit_status -4, -5, -20"},
+    {EndCause::out_of_memory, "Exit_status -27, -26, -31"},
+    {EndCause::node_failure, "Exit_status -4, -5, -6, -20"},
     {EndCause::preempted, "substate 91, `terminated by Scheduler@HOST`"},
     {EndCause::requeued,
-     "queued again after the attempt began, or a second run that ended well (a forced `qrerun`)"},
+     "queued again after the attempt began, a second run that ended well (a forced `qrerun`), or Exit_status "
+     "-11, -12, -15, -18, -32"},
     {EndCause::cancelled, "substate 91, `terminated by USER@HOST`"},
-    {EndCause::not_launched, "other negative Exit_status"},
+    {EndCause::not_launched, "other negative Exit_status, or `job held, too many failed attempts to run`"},
     {EndCause::cannot_ever_run, "`Can Never Run`"},
     {EndCause::dropped,
      "`Unknown Job Id` of a job that never began to build (a routing queue without a destination for it), or "

@@ -21,9 +21,11 @@ struct StateRow {
     bool suspended = false;
 };
 constexpr EndCause none = EndCause::unexplained;
-constexpr std::array<StateRow, 25> states = {{
+constexpr std::array<StateRow, 29> states = {{
     {"PENDING", JobState::queued, none},
     {"CONFIGURING", JobState::queued, none},
+    {"POWER_UP_NODE", JobState::queued, none},
+    {"EXPEDITING", JobState::queued, none},
     {"REQUEUED", JobState::queued, none},
     {"REQUEUE_FED", JobState::queued, none},
     {"REQUEUE_HOLD", JobState::queued, none},
@@ -34,6 +36,7 @@ constexpr std::array<StateRow, 25> states = {{
     {"RESIZING", JobState::running, none},
     {"SIGNALING", JobState::running, none},
     {"STAGE_OUT", JobState::running, none},
+    {"UPDATE_DB", JobState::running, none},
     {"STOPPED", JobState::running, none, true},
     {"SUSPENDED", JobState::running, none, true},
     {"COMPLETED", JobState::vanished, none},
@@ -47,20 +50,43 @@ constexpr std::array<StateRow, 25> states = {{
     {"PREEMPTED", JobState::vanished, EndCause::preempted},
     {"CANCELLED", JobState::vanished, EndCause::cancelled},
     {"LAUNCH_FAILED", JobState::vanished, EndCause::not_launched},
+    {"RECONFIG_FAIL", JobState::vanished, EndCause::not_launched},
 }};
 
-// Pending reasons that never clear on their own. All others (Resources, Priority, a limit on running jobs, a
-// hold, a partition that is down) clear, or a person set them on purpose.
-constexpr std::array<std::string_view, 16> hopeless = {
-    "AccountNotAllowed",     "AssocMaxCpuPerJobLimit",
-    "AssocMaxMemPerJob",     "AssocMaxWallDurationPerJobLimit",
-    "BadConstraints",        "DependencyNeverSatisfied",
-    "InvalidAccount",        "InvalidQOS",
-    "MaxMemPerLimit",        "PartitionNodeLimit",
-    "PartitionTimeLimit",    "QOSMaxCpuPerJobLimit",
-    "QOSMaxMemoryPerJob",    "QOSMaxWallDurationPerJobLimit",
-    "QOSMinCpuNotSatisfied", "QOSNotAllowed",
+// Pending reasons that never clear on their own (job_state_reason.c, as in 24.11). All others (Resources, Priority, a
+// limit on running jobs, a hold, a partition that is down) clear, or a person set them on purpose.
+constexpr std::array<std::string_view, 9> hopeless = {
+    "AccountNotAllowed", "BadConstraints",     "DependencyNeverSatisfied", "InvalidAccount", "InvalidQOS",
+    "MaxMemPerLimit",    "PartitionNodeLimit", "PartitionTimeLimit",       "QOSNotAllowed",
 };
+// Holds of Slurm's own after a start that failed. Nobody releases them.
+constexpr std::array<std::string_view, 3> start_failed = {
+    "launch_failed_requeued_held", "user_env_retrieval_failed_requeued_held", "JobHoldMaxRequeue"};
+
+// A limit of a single job: "QOSMaxGRESPerJob", "AssocMaxMemPerNode", "QOSMinCpuNotSatisfied".
+bool is_limit_of_one_job(std::string_view reason) {
+    const auto contains = [reason](std::string_view part) {
+        return reason.find(part) != std::string_view::npos;
+    };
+    return reason.starts_with("QOSMin") ||
+           ((reason.starts_with("QOSMax") || reason.starts_with("AssocMax")) &&
+            (contains("PerJob") || contains("PerNode")));
+}
+
+bool is_hopeless(std::string_view reason) {
+    return is_limit_of_one_job(reason) ||
+           std::find(hopeless.begin(), hopeless.end(), reason) != hopeless.end();
+}
+
+// Why a queued job will not start, if nothing but a new job helps.
+std::optional<EndCause> end_of_queued(const Job& job) {
+    // Some versions print it with spaces.
+    const std::string reason = base::replace_all(job.reason, " ", "_");
+    if (is_hopeless(reason)) return EndCause::cannot_ever_run;
+    if (std::find(start_failed.begin(), start_failed.end(), reason) != start_failed.end())
+        return EndCause::not_launched;
+    return std::nullopt;
+}
 
 // How the message of slurmctld begins, in the line "Batch job submission failed: …" (texts of slurm_strerror(),
 // src/common/slurm_errno.c, as in 22.05). All others may pass: a job_submit plugin refuses with text of its own and
@@ -239,9 +265,8 @@ JobView view_of(const Job& job, bool is_claimed) {
     if (row == states.end()) return {JobState::unknown, detail, {}};
     JobView view{row->view, detail, {}, row->suspended, job.granted};
     JobEnd end{row->cause, job.exit_code, job.state + reason, job.used};
-    if (row->view == JobState::queued &&
-        std::find(hopeless.begin(), hopeless.end(), job.reason) != hopeless.end()) {
-        end.cause = EndCause::cannot_ever_run;
+    if (const auto cause = end_of_queued(job); cause && row->view == JobState::queued) {
+        end.cause = *cause;
         end.exit_code.reset();
         view.end = std::move(end);
         return view;
@@ -258,20 +283,17 @@ JobView view_of(const Job& job, bool is_claimed) {
 
 bool names_request(std::string_view standard_error) {
     bool own = false;
+    bool of_one_job = false;  // a line names the limit: one of a single job, or one of all jobs of a user
     std::optional<bool> answered;  // what slurmctld answers outweighs what sbatch says
     for (auto line : base::split_lines(standard_error)) {
         line = base::trim(line);
         strip_one(line, programs);
         if (!strip_one(line, answers)) {
             own = own || begins_with_one(line, own_refusals);
+            of_one_job = of_one_job || is_hopeless(line.substr(0, line.find_first_of(" ,:")));
             continue;
         }
-        // The line before names the limit: one of a single job, or one of all jobs of a user.
-        const bool of_one_job = line.starts_with(by_policy) &&
-                                std::any_of(hopeless.begin(), hopeless.end(), [&](std::string_view reason) {
-                                    return standard_error.find(reason) != std::string_view::npos;
-                                });
-        answered = of_one_job || begins_with_one(line, refusals);
+        answered = (of_one_job && line.starts_with(by_policy)) || begins_with_one(line, refusals);
     }
     return answered.value_or(own);
 }

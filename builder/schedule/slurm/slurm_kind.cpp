@@ -18,7 +18,8 @@ constexpr EndReport end_reports[] = {
     {EndCause::requeued,
      "queued again (RestartCnt) after the attempt began, or a second run that ended well"},
     {EndCause::cancelled, "CANCELLED"},
-    {EndCause::not_launched, "FAILED JobLaunchFailure with 0:53"},
+    {EndCause::not_launched,
+     "FAILED JobLaunchFailure with 0:53, or held after a failed start (`launch failed requeued held` …)"},
     {EndCause::cannot_ever_run,
      "a pending reason that never clears on its own (PartitionTimeLimit, BadConstraints …)"},
 };

@@ -31,6 +31,11 @@ void note_job(Views& views, const slurm::Job& job, bool is_claimed) {
     if (!added && is_better_view(view, at->second)) at->second = std::move(view);
 }
 
+// Accounting learns of an end late, or, after a crash of slurmctld, never. What squeue does not list is no job.
+bool lives(const JobView& view) {
+    return view.state == JobState::queued || view.state == JobState::running;
+}
+
 // What Slurm writes into the output of a job that it, or the kernel, kills for memory. Without cgroups, its
 // memory watch kills like anybody else, and only these words show it (jobacct_gather.c): slurmstepd's own
 // line, and a notice by way of slurmctld, which comes too late for a job that ends at once.
@@ -117,10 +122,15 @@ Views SlurmScheduler::poll(const std::map<std::string, AttemptFolder>& attempts)
         for (const auto& name : forgotten) {
             if (!accounted) {
                 views[name] = {JobState::unknown, "Slurm is not available: " + accounted.error().text(), {}};
-            } else if (const auto found = accounted->find(name); found != accounted->end()) {
+            } else if (const auto found = accounted->find(name);
+                       found != accounted->end() && !lives(found->second)) {
                 views[name] = found->second;
             } else if (attempts.at(name).is_claimed()) {
                 views[name] = {JobState::vanished, "Slurm has no job of this name any more", {}};
+                // Its accounting may learn the cause later.
+                if (found != accounted->end())
+                    views[name].end =
+                        JobEnd{EndCause::unexplained, {}, "accounting: " + found->second.detail, {}};
             } else {
                 views[name] = {JobState::unclaimed, "Slurm has no job of this name", {}};
             }

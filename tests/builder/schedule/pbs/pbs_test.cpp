@@ -91,6 +91,17 @@ TEST_CASE("every end that a real OpenPBS showed has its cause") {
         {-4, 93, "failed", EndCause::node_failure},
         {-20, 93, "Job deleted, execution node down", EndCause::node_failure},
         {-7, 93, "failed", EndCause::not_launched},
+        // Of pbs_job.h (JOB_EXEC_*), not seen.
+        {-6, 93, "failed", EndCause::node_failure},
+        {-11, 93, "failed", EndCause::requeued},
+        {-17, 93, "failed", EndCause::not_launched},
+        {-18, 93, "failed", EndCause::requeued},
+        {-19, 93, "failed", EndCause::killed},
+        {-24, 93, "failed", EndCause::failed},
+        {-25, 93, "failed", EndCause::failed},
+        {-30, 93, "failed", EndCause::not_launched},
+        {-31, 93, "failed", EndCause::out_of_memory},
+        {-32, 93, "failed", EndCause::requeued},
     };
     for (const auto& row : rows) {
         CAPTURE(row.exit_status);
@@ -99,6 +110,17 @@ TEST_CASE("every end that a real OpenPBS showed has its cause") {
         REQUIRE(view.end.has_value());
         CHECK(view.end->cause == row.cause);
     }
+}
+
+TEST_CASE("a job that PBS holds because its starts failed is not launched, and a person's hold waits") {
+    pbs::Job job = pbs::read_qstat(recorded("qstat_held_json"))->jobs.front();
+    CHECK(!pbs::view_of(job).end);
+    job.runs = 21;
+    job.comment = "job held, too many failed attempts to run";  // the comment of public reports
+    REQUIRE(pbs::view_of(job).end.has_value());
+    CHECK(pbs::view_of(job).end->cause == EndCause::not_launched);
+    job.comment = "Can Never Run: Insufficient amount of resource: ncpus (R: 999 A: 64 T: 64)";
+    CHECK(pbs::view_of(job).end.value().cause == EndCause::cannot_ever_run);
 }
 
 TEST_CASE("a job that exceeded its CPU time is killed: 137, with as much CPU time used as it may use") {

@@ -53,6 +53,24 @@ TEST_CASE("every state that a real squeue printed gives its outcome") {
         {"11|w1|PENDING|JobHeldUser|0|0:00||", JobState::queued, {}, {}},
         {"11|w1|PENDING|Resources|0|0:00||", JobState::queued, {}, {}},
         {"11|w1|PENDING|PartitionTimeLimit|0|0:00||", JobState::queued, EndCause::cannot_ever_run, {}},
+        {"11|w1|PENDING|QOSMaxGRESPerJob|0|0:00||", JobState::queued, EndCause::cannot_ever_run, {}},
+        {"11|w1|PENDING|AssocMaxMemPerNode|0|0:00||", JobState::queued, EndCause::cannot_ever_run, {}},
+        {"11|w1|PENDING|QOSMinMemory|0|0:00||", JobState::queued, EndCause::cannot_ever_run, {}},
+        {"11|w1|PENDING|QOSMaxMemoryPerUser|0|0:00||", JobState::queued, {}, {}},
+        {"11|w1|PENDING|QOSMaxSubmitJobPerUserLimit|0|0:00||", JobState::queued, {}, {}},
+        {"11|w1|PENDING|AssocGrpGRES|0|0:00||", JobState::queued, {}, {}},
+        // Held by Slurm itself: both ways to print it are from public reports.
+        {"11|w1|PENDING|launch_failed_requeued_held|0|0:00||1|",
+         JobState::queued,
+         EndCause::not_launched,
+         {}},
+        {"11|w1|PENDING|user env retrieval failed requeued held|0|0:00||1|",
+         JobState::queued,
+         EndCause::not_launched,
+         {}},
+        {"11|w1|PENDING|JobHoldMaxRequeue|0|0:00||5|", JobState::queued, EndCause::not_launched, {}},
+        {"11|w1|PENDING|job_requeued_in_held_state|0|0:00||1|", JobState::queued, {}, {}},
+        {"8|w1|POWER_UP_NODE|None|0|0:00|cloud1|", JobState::queued, {}, {}},
         {"8|w1|RUNNING|None|0|0:06|yardnode|", JobState::running, {}, {}},
         {"8|w1|COMPLETING|None|0|0:06|yardnode|", JobState::running, {}, {}},
         {"8|w1|A_STATE_OF_TOMORROW|None|0|0:06|yardnode|", JobState::unknown, {}, {}},
@@ -188,6 +206,20 @@ TEST_CASE("a refusal is temporary, permanent, or leaves open whether a job exist
          "violates "
          "accounting/QOS policy (job submit limit, user's size and/or time limits)",
          "scheduler.refused"},
+        {"sbatch: error: QOSMaxGRESPerJob\nsbatch: error: Batch job submission failed: Job violates "
+         "accounting/QOS policy (job submit limit, the user's size and/or time limits)",
+         "scheduler.refused"},
+        {"sbatch: error: QOSMaxSubmitJobPerUserLimit\nsbatch: error: Batch job submission failed: Job "
+         "violates "
+         "accounting/QOS policy (job submit limit, the user's size and/or time limits)",
+         "scheduler.not_now"},
+        {"sbatch: error: Batch job submission failed: I/O error writing script/environment to file",
+         "scheduler.not_now"},
+        {"sbatch: error: Batch job submission failed: Zero Bytes were transmitted or received",
+         "scheduler.unsure"},
+        {"sbatch: error: Slurm temporarily unable to accept job, sleeping and retrying\n"
+         "sbatch: error: Batch job submission failed: Resource temporarily unavailable",
+         "scheduler.not_now"},
         {"sbatch: error: Invalid --time specification", "scheduler.refused"},
         {"squeue: fatal: Unable to process configuration file", "scheduler.not_now"},
         {"sbatch: fatal: Could not establish a configuration source", "scheduler.not_now"},
@@ -235,6 +267,24 @@ TEST_CASE("a failed query gives unknown, and a job that squeue does not list is 
     testing::must(base::make_directories(scene.attempt.claim()));
     CHECK(scene.look().state == JobState::vanished);  // it started, and Slurm has no record of it
     CHECK(!scene.look().end.has_value());
+}
+
+TEST_CASE("a job that accounting still counts, and squeue does not list, has ended") {
+    // A runaway job: slurmctld lost it, or its end is on the way to slurmdbd.
+    Scene scene;
+    scene.answers["sacct"] = {0, false, "14|w1|PENDING|None|0:0|0|00:00:00||None assigned\n", ""};
+    CHECK(scene.look().state == JobState::unclaimed);
+    testing::must(base::make_directories(scene.attempt.claim()));
+    for (const char* state : {"RUNNING", "PENDING", "SUSPENDED"}) {
+        CAPTURE(state);
+        scene.answers["sacct"] = {0, false, "14|w1|" + std::string(state) + "|None|0:0|912|00:00:00||n7\n",
+                                  ""};
+        const JobView view = scene.look();
+        CHECK(view.state == JobState::vanished);
+        REQUIRE(view.end.has_value());
+        CHECK(view.end->cause == EndCause::unexplained);  // judge_vanished() waits for the exit record
+        CHECK(view.end->scheduler_status.find(state) != std::string::npos);
+    }
 }
 
 TEST_CASE("only jobs of this user are asked for and cancelled, and a job's comment says what runs") {
