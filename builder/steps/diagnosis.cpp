@@ -35,6 +35,10 @@ constexpr std::array<EndCause, 7> not_in_the_log = {
     EndCause::time_limit, EndCause::node_failure, EndCause::preempted, EndCause::requeued,
     EndCause::killed,     EndCause::cancelled,    EndCause::over_limit};
 
+bool is_about_machine(const Examination& seen) {
+    return seen.likeliest() != nullptr && seen.likeliest()->rule->weight == Weight::machine;
+}
+
 // The job's log; where no rule knows its cause, what the scheduler wrote beside it about memory, time or the node.
 base::Result<Examination> examine_logs(const AttemptFolder& folder, const RuleBook& rules) {
     auto seen = examine_log(folder.log(), rules);
@@ -42,9 +46,23 @@ base::Result<Examination> examine_logs(const AttemptFolder& folder, const RuleBo
         return seen;
     auto outer = examine_log(folder.scheduler_log(), rules);
     if (!outer) return seen;
-    const Finding* finding = outer->likeliest();
-    const bool is_machine = finding != nullptr && finding->rule->weight == Weight::machine;
-    return is_machine || !seen || !seen->first_error ? std::move(outer) : std::move(seen);
+    return is_about_machine(*outer) || !seen || !seen->first_error ? std::move(outer) : std::move(seen);
+}
+
+// A scheduler that knows no reason of an end, or has forgotten it, may have written it beside the job's log. The job's
+// own log is no evidence here: what kills a job also kills its compilers.
+bool names_end(const AttemptFolder& folder, const RuleBook& rules, Failure& failure) {
+    if (failure.end != EndCause::killed && failure.end != EndCause::unexplained) return false;
+    const auto seen = examine_log(folder.scheduler_log(), rules);
+    if (!seen || !is_about_machine(*seen)) return false;
+    const auto end = end_of(seen->likeliest()->rule->automatic);
+    if (!end) return false;
+    const Finding* finding = note_finding(*seen, failure);
+    failure.first_error = finding->text;
+    failure.end = end;
+    failure.error = error_of({*end, {}, finding->rule->code + ": " + finding->text, {}});
+    failure.try_again = true;
+    return true;
 }
 
 // The request of a task ends with its attempt.
@@ -54,12 +72,12 @@ const char* then_again(const Attempt& attempt) {
 
 void diagnose_job(const Attempt& attempt, const AttemptFolder& folder, const RuleBook& rules,
                   Failure& failure) {
+    if (names_end(folder, rules, failure)) return;
     const auto seen = examine_logs(folder, rules);
     if (!seen) return;
     const bool is_explained =
         std::find(not_in_the_log.begin(), not_in_the_log.end(), failure.end) != not_in_the_log.end();
-    if (is_explained && (seen->likeliest() == nullptr || seen->likeliest()->rule->weight != Weight::machine))
-        return;
+    if (is_explained && !is_about_machine(*seen)) return;
     const Finding* finding = note_finding(*seen, failure);
     if (finding == nullptr) return;
     if (is_explained) failure.first_error = finding->text;

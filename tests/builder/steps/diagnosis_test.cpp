@@ -17,10 +17,10 @@ struct Scene {
     Attempt attempt;
     std::shared_ptr<const RuleBook> rules = RuleBook::ours();
 
-    [[nodiscard]] Failure of_job(const std::string& log) const {
+    [[nodiscard]] Failure of_job(const std::string& log, EndCause end = EndCause::failed) const {
         testing::write(files.log(), log + "\n");
         Failure failure{"build", {"job.failed", "Phase build ended with exit code 1"}, ""};
-        failure.end = EndCause::failed;
+        failure.end = end;
         diagnose(attempt, files, *rules, failure);
         return failure;
     }
@@ -100,6 +100,51 @@ TEST_CASE("what the scheduler wrote explains an error that no rule knows, if it 
         CHECK(failure.cause == row.cause);
         CHECK(failure.first_error == row.first_error);
     }
+}
+
+TEST_CASE("what the scheduler wrote names the end of a job of which it reports no reason") {
+    struct Row {
+        EndCause reported;
+        const char* scheduler;
+        EndCause end;
+    };
+    constexpr auto killed = EndCause::killed;
+    constexpr auto vanished = EndCause::unexplained;  // no accounting, no job history
+    for (const Row& row :
+         {Row{killed, "slurmstepd-n1: error: StepId=1.batch exceeded memory limit (441 > 268), being killed",
+              EndCause::out_of_memory},
+          Row{killed,
+              "Cgroup mem limit exceeded: oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=4464.d",
+              EndCause::out_of_memory},
+          // The hook of PBS writes this also where the kernel only took back caches.
+          Row{killed, "Cgroup memsw limit exceeded: ", killed},
+          Row{vanished, "=>> PBS: job killed: mem 2097152kb exceeded limit 1048576kb",
+              EndCause::out_of_memory},
+          Row{vanished, "=>> PBS: job killed: walltime 86415 exceeded limit 86400", EndCause::time_limit},
+          Row{vanished,
+              "slurmstepd: error: *** JOB 9 ON n1 CANCELLED AT 2021-06-18T13:05:36 DUE TO PREEMPTION ***",
+              EndCause::preempted},
+          Row{vanished,
+              "slurmstepd: error: *** JOB 9 ON n1 CANCELLED AT 2024-04-20T09:09:37 DUE TO TIME LIMIT ***",
+              EndCause::time_limit},
+          Row{vanished, "bash: gcc: command not found", vanished}, Row{vanished, "", vanished},
+          Row{EndCause::cancelled, "slurmstepd: error: Detected 1 oom_kill event in StepId=7.0.",
+              EndCause::cancelled}}) {
+        CAPTURE(row.scheduler);
+        for (const char* log : {"[ 3/90] g++ -c x.cpp", missing_header}) {
+            CAPTURE(log);
+            const Scene scene;
+            testing::write(scene.files.scheduler_log(), std::string(row.scheduler) + "\n");
+            const Failure failure = scene.of_job(log, row.reported);
+            CHECK(failure.end == row.end);
+            CHECK((failure.error.code == end_row(row.end).code) == (row.end != row.reported));
+        }
+    }
+    // What kills a whole job also kills its compilers.
+    const Failure failure =
+        Scene().of_job("c++: fatal error: Killed signal terminated program cc1plus", killed);
+    CHECK(failure.end == killed);
+    CHECK(failure.cause == "memory.compiler_killed");
 }
 
 TEST_CASE("the log of a step on the login node names the cause that only a person can fix") {
