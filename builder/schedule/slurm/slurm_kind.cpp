@@ -12,7 +12,7 @@ constexpr EndReport end_reports[] = {
     {EndCause::failed, "FAILED NonZeroExitCode"},
     {EndCause::killed, "FAILED by a signal (`sacct`: 0:9; its reason is None)"},
     {EndCause::time_limit, "TIMEOUT, DEADLINE, or the job was warned"},
-    {EndCause::out_of_memory, "OUT_OF_MEMORY, or `exceeded memory limit` in the job's output"},
+    {EndCause::out_of_memory, "OUT_OF_MEMORY"},
     {EndCause::node_failure, "NODE_FAIL, BOOT_FAIL"},
     {EndCause::preempted, "PREEMPTED"},
     {EndCause::requeued,

@@ -3,15 +3,9 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-#include <iterator>
-#include <string_view>
-
-#include "builder/attempt/limits.hpp"
 #include "builder/schedule/job_script.hpp"
 #include "builder/schedule/slurm/slurm.hpp"
 #include "lib/base/files/file.hpp"
-#include "lib/base/files/untrusted_file.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
@@ -34,25 +28,6 @@ void note_job(Views& views, const slurm::Job& job, bool is_claimed) {
 // Accounting learns of an end late, or, after a crash of slurmctld, never. What squeue does not list is no job.
 bool lives(const JobView& view) {
     return view.state == JobState::queued || view.state == JobState::running;
-}
-
-// What Slurm writes into the output of a job that it, or the kernel, kills for memory. Without cgroups, its
-// memory watch kills like anybody else, and only these words show it (jobacct_gather.c): slurmstepd's own
-// line, and a notice by way of slurmctld, which comes too late for a job that ends at once.
-constexpr std::string_view memory_kill_messages[] = {
-    "exceeded memory limit (",
-    "exceeded virtual memory limit (",
-    "Exceeded job memory limit",
-    "oom-kill",
-    "oom_kill",
-};
-
-bool passed_memory_limit(const AttemptFolder& folder) {
-    const auto text = base::read_untrusted_file(folder.scheduler_log(), max_record_bytes);
-    return text && std::any_of(std::begin(memory_kill_messages), std::end(memory_kill_messages),
-                               [&text](std::string_view message) {
-                                   return text->find(message) != std::string::npos;
-                               });
 }
 
 }  // namespace
@@ -135,10 +110,6 @@ Views SlurmScheduler::poll(const std::map<std::string, AttemptFolder>& attempts)
                 views[name] = {JobState::unclaimed, "Slurm has no job of this name", {}};
             }
         }
-    }
-    for (auto& [name, view] : views) {
-        if (view.end && view.end->cause == EndCause::killed && passed_memory_limit(attempts.at(name)))
-            view.end->cause = EndCause::out_of_memory;
     }
     return views;
 }

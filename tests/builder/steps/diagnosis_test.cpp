@@ -110,26 +110,43 @@ TEST_CASE("what the scheduler wrote names the end of a job of which it reports n
     };
     constexpr auto killed = EndCause::killed;
     constexpr auto vanished = EndCause::unexplained;  // no accounting, no job history
-    for (const Row& row :
-         {Row{killed, "slurmstepd-n1: error: StepId=1.batch exceeded memory limit (441 > 268), being killed",
-              EndCause::out_of_memory},
-          Row{killed,
-              "Cgroup mem limit exceeded: oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=4464.d",
-              EndCause::out_of_memory},
-          // The hook of PBS writes this also where the kernel only took back caches.
-          Row{killed, "Cgroup memsw limit exceeded: ", killed},
-          Row{vanished, "=>> PBS: job killed: mem 2097152kb exceeded limit 1048576kb",
-              EndCause::out_of_memory},
-          Row{vanished, "=>> PBS: job killed: walltime 86415 exceeded limit 86400", EndCause::time_limit},
-          Row{vanished,
-              "slurmstepd: error: *** JOB 9 ON n1 CANCELLED AT 2021-06-18T13:05:36 DUE TO PREEMPTION ***",
-              EndCause::preempted},
-          Row{vanished,
-              "slurmstepd: error: *** JOB 9 ON n1 CANCELLED AT 2024-04-20T09:09:37 DUE TO TIME LIMIT ***",
-              EndCause::time_limit},
-          Row{vanished, "bash: gcc: command not found", vanished}, Row{vanished, "", vanished},
-          Row{EndCause::cancelled, "slurmstepd: error: Detected 1 oom_kill event in StepId=7.0.",
-              EndCause::cancelled}}) {
+    for (
+        const Row& row :
+        // Without cgroups, Slurm's memory watch kills like anybody else: slurmstepd's own line, and a notice by way of
+        // slurmctld, which comes too late for a job that ends at once.
+        {Row{killed, "slurmstepd-n1: error: StepId=1.batch exceeded memory limit (441 > 268), being killed",
+             EndCause::out_of_memory},
+         Row{killed,
+             "slurmstepd-n1: error: StepId=1.batch exceeded virtual memory limit (9 > 8), being killed",
+             EndCause::out_of_memory},
+         Row{killed, "slurmstepd-n1: error: Exceeded job memory limit", EndCause::out_of_memory},
+         Row{killed,
+             "slurmstepd-n1: error: Detected 1 oom-kill event(s) in StepId=1.batch. Some of your processes "
+             "may "
+             "have been killed by the cgroup out-of-memory handler.",
+             EndCause::out_of_memory},
+         Row{killed,
+             "slurmstepd-n1: error: Detected 1 oom_kill event in StepId=1.batch. Some of the step tasks have "
+             "been "
+             "OOM Killed.",
+             EndCause::out_of_memory},
+         Row{killed,
+             "Cgroup mem limit exceeded: oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=4464.d",
+             EndCause::out_of_memory},
+         // The hook of PBS writes this also where the kernel only took back caches.
+         Row{killed, "Cgroup memsw limit exceeded: ", killed},
+         Row{vanished, "=>> PBS: job killed: mem 2097152kb exceeded limit 1048576kb",
+             EndCause::out_of_memory},
+         Row{vanished, "=>> PBS: job killed: walltime 86415 exceeded limit 86400", EndCause::time_limit},
+         Row{vanished,
+             "slurmstepd: error: *** JOB 9 ON n1 CANCELLED AT 2021-06-18T13:05:36 DUE TO PREEMPTION ***",
+             EndCause::preempted},
+         Row{vanished,
+             "slurmstepd: error: *** JOB 9 ON n1 CANCELLED AT 2024-04-20T09:09:37 DUE TO TIME LIMIT ***",
+             EndCause::time_limit},
+         Row{vanished, "bash: gcc: command not found", vanished}, Row{vanished, "", vanished},
+         Row{EndCause::cancelled, "slurmstepd: error: Detected 1 oom_kill event in StepId=7.0.",
+             EndCause::cancelled}}) {
         CAPTURE(row.scheduler);
         for (const char* log : {"[ 3/90] g++ -c x.cpp", missing_header}) {
             CAPTURE(log);

@@ -400,26 +400,6 @@ TEST_CASE("a real slurmdbd has one row for each run of a job: the last one decid
     CHECK_FALSE(slurm::view_of(*held, false).end.has_value());
 }
 
-TEST_CASE("a kill by Slurm's memory watch is recognised by its message") {
-    // As Slurm 22.05 writes them; its notice by way of slurmctld is missing where the job ends before it comes.
-    const char* const messages[] = {
-        "StepId=1.batch exceeded memory limit (441696256 > 268435456), being killed",
-        "StepId=1.batch exceeded virtual memory limit (441696256 > 268435456), being killed",
-        "Exceeded job memory limit",
-        "Detected 1 oom-kill event(s) in StepId=1.batch. Some of your processes may have been killed by the "
-        "cgroup out-of-memory handler.",
-        "Detected 1 oom_kill event in StepId=1.batch. Some of the step tasks have been OOM Killed.",
-    };
-    for (const std::string message : messages) {
-        CAPTURE(message);
-        Scene scene;
-        scene.answers["squeue"] = {0, false, "3|w1|FAILED|JobLaunchFailure|9|0:00|n1|\n", ""};
-        CHECK(scene.look().end->cause == EndCause::killed);
-        testing::write(scene.attempt.scheduler_log(), "slurmstepd-n1: error: " + message + "\n");
-        CHECK(scene.look().end->cause == EndCause::out_of_memory);
-    }
-}
-
 TEST_CASE("sbatch sees the job's environment and its server, and nothing else of the agent's") {
     Scene scene;
     scene.answers["sbatch"] = {0, false, "4711;cluster\n", ""};
