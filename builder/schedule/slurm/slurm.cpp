@@ -159,11 +159,17 @@ constexpr std::array<std::string_view, 5> unsure = {"Socket timed out", "Zero By
 
 constexpr std::uint64_t max_signal = 31;  // 53, 125 and similar are internal codes of Slurm's
 
-// A wait(2) status as squeue prints it: 256 times the exit code, or the signal. Slurm's internal codes (253,
-// 4021) are neither.
+// The signal in a wait(2) status as squeue prints it, with or without a core; 0: none.
+int signal_of(std::uint64_t status) {
+    constexpr std::uint64_t has_core = 128;
+    const std::uint64_t number = status % has_core;
+    return status < 2 * has_core && number <= max_signal ? static_cast<int>(number) : 0;
+}
+
+// Otherwise it is 256 times the exit code. Slurm's internal codes (253, 4021) are neither.
 std::optional<int> decode_wait_status(std::uint64_t status) {
     if (status % 256 == 0 && status / 256 < 256) return static_cast<int>(status / 256);
-    if (status <= max_signal) return 128 + static_cast<int>(status);
+    if (const int number = signal_of(status)) return 128 + number;
     return std::nullopt;
 }
 
@@ -212,7 +218,7 @@ base::Result<std::vector<Job>> parse_squeue(std::string_view text) {
         job.reason = parts[reason];
         if (const auto ended = base::parse_decimal(parts[status])) {
             job.exit_code = decode_wait_status(*ended);
-            job.by_signal = *ended != 0 && *ended <= max_signal;
+            job.by_signal = signal_of(*ended) != 0;
         }
         job.used.seconds = parse_elapsed_s(parts[elapsed]);
         job.node = parts[node];

@@ -104,8 +104,8 @@ Views SlurmScheduler::poll(const std::map<std::string, AttemptFolder>& attempts)
                 views[name] = {JobState::vanished, "Slurm has no job of this name any more", {}};
                 // Its accounting may learn the cause later.
                 if (found != accounted->end())
-                    views[name].end =
-                        JobEnd{EndCause::unexplained, {}, "accounting: " + found->second.detail, {}};
+                    views[name].end = found->second.end.value_or(
+                        JobEnd{EndCause::unexplained, {}, "accounting: " + found->second.detail, {}});
             } else {
                 views[name] = {JobState::unclaimed, "Slurm has no job of this name", {}};
             }

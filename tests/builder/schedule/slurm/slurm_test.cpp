@@ -38,6 +38,8 @@ TEST_CASE("every state that a real squeue printed gives its outcome") {
          JobState::vanished,
          EndCause::not_launched,
          {}},
+        {"6|w1|FAILED|RaisedSignal:11(Segmentation_fault)|139|0:00|yardnode|",  // with a core
+         JobState::vanished, EndCause::killed, 139},
         {"6|w1|FAILED|JobLaunchFailure|4021|0:00|yardnode|", JobState::vanished, EndCause::not_launched, {}},
         {"12|w1|FAILED|BadConstraints|1|0:00||", JobState::vanished, EndCause::cannot_ever_run, 129},
         {"4|w1|OUT_OF_MEMORY|OutOfMemory|253|0:01|yardnode|",
