@@ -13,7 +13,6 @@ namespace wheelyard::simple {
 namespace {
 
 constexpr int status_ok = 200;
-constexpr int status_unauthorized = 401;
 constexpr int status_forbidden = 403;
 constexpr int status_not_found = 404;
 
@@ -59,7 +58,7 @@ base::Error of_page(base::Error error, const std::string& url) {
 }  // namespace
 
 ToldRefusal told_refusal(const io::HttpAnswer& answer) {
-    if (answer.status != status_unauthorized && answer.status != status_forbidden) return {};
+    if (!is_refusal(answer.status)) return {};
     const auto problem = io::parse_json(answer.body);
     if (!problem || problem->string_or("code", "").empty()) return {};
     return {told_line(problem->string_or("detail", problem->string_or("title", ""))),

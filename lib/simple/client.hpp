@@ -12,7 +12,12 @@
 
 namespace wheelyard::simple {
 
-// What the server's problem document (RFC 9457) says of a 401 or 403, printable: why, and what to do. Empty: nothing.
+// Statuses 4xx that stay as long as the request is the same.
+[[nodiscard]] constexpr bool is_refusal(int status) {
+    return status / 100 == 4 && !io::is_temporary_status(status);
+}
+
+// What the server's problem document (RFC 9457) says of a refusal, printable: why, and what to do. Empty: nothing.
 struct ToldRefusal {
     std::string reason = {};
     std::string advice = {};
@@ -26,7 +31,7 @@ using GetPage = std::function<base::Result<io::HttpAnswer>(
     const std::string& url, const io::HttpHeaders& headers, std::uint64_t limit_bytes)>;
 // The page of `project` in the index `index_url` (…/simple/); nullopt if the index has no such project
 // (404, and 403 with Forbidden::is_absent). Other statuses: error "simple.http" with the URL without
-// secrets; for 401 and 403 with the server's own reason and advice, if it gives them.
+// secrets; for refusals with the server's own reason and advice, if it gives them.
 [[nodiscard]] base::Result<std::optional<ProjectPage>> fetch_project(
     const GetPage& get, const std::string& index_url, const std::string& project,
     Forbidden forbidden = Forbidden::is_absent);

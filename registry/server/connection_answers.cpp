@@ -100,7 +100,11 @@ wire::Problem Connection::unknown_index(const std::string& index) {
 
 Reply Connection::unknown_to_caller(const RequestHead& head, const Route& route) const {
     if (!is_known_method(head.method)) return unknown_method(head.method);
-    Reply reply = reply_problem(unknown_index(route.index));
+    // One answer for an index that does not exist and one that the token may not read.
+    Reply reply = reply_problem(wire::make_problem(
+        "index.unknown", "No such index for this token",
+        "There is no index with this name, or the token has no right to it; `read` is a right of its own.",
+        route.index, "GET / lists the indexes that the token may read"));
     if (is_public_read(route.kind)) allow_other_origins(reply);
     return reply;
 }

@@ -35,6 +35,11 @@ Reply reply_not_found(std::string detail, std::string value) {
                                             std::move(value), "see the project's page for its files"));
 }
 
+Reply reply_no_project(std::string name) {
+    return reply_problem(wire::make_problem("file.not_found", "Not found", "This index has no such project.",
+                                            std::move(name), "see the index's page for its projects"));
+}
+
 // Maps a failed open to a reply. Absence is a 404; anything else is a server error.
 Reply reply_unreadable(int error_number, const std::string& path) {
     if (error_number == EMFILE || error_number == ENFILE)
@@ -303,8 +308,8 @@ Reply PublishedTree::page(const Route& route, const RequestHead& head) {
         path, {content_type_of(*form), *form == PageForm::html_v1 ? "-v1" : "", "Accept, Accept-Encoding"},
         head);
     if (!reply) {
-        reply = reply_not_found("This index has no such page.",
-                                route.project.empty() ? route.index : route.project);
+        reply = route.project.empty() ? reply_not_found("This index has no such page.", route.index)
+                                      : reply_no_project(route.project);
         reply->add("Vary", "Accept");
     } else if (reply->status == 200 && *form != PageForm::json) {
         reply->add("Content-Security-Policy", simple_page_policy);
@@ -460,7 +465,7 @@ tl::expected<SharedText, Reply> PublishedTree::page_text(const Route& route) {
     const Page* page = find_page(route.index + "/simple/" + route.project + "/index.json", large);
     if (page != nullptr && page->text) return page->text;
     if (page == nullptr || page->size > max_pypi_page_bytes || page->size == 0)
-        return tl::unexpected(reply_not_found("This index has no such project.", route.project));
+        return tl::unexpected(reply_no_project(route.project));
     std::string text(static_cast<std::size_t>(page->size), '\0');
     if (!read_whole(large.get(), text)) return tl::unexpected(reply_unreadable(errno, route.project));
     return std::make_shared<const std::string>(std::move(text));

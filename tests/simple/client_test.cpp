@@ -122,9 +122,15 @@ TEST_CASE("a server's reason for a refusal is shown, with its advice, in one pri
         refused.body = other;
         CHECK(told_refusal(refused).reason.empty());
     }
-    refused.status = 500;
     refused.body = R"({"code":"x","detail":"why"})";
-    CHECK(told_refusal(refused).reason.empty());
+    for (const int status : {400, 404, 414}) {
+        refused.status = status;
+        CHECK(told_refusal(refused).reason == "why");
+    }
+    for (const int passes : {200, 408, 429, 500}) {
+        refused.status = passes;
+        CHECK(told_refusal(refused).reason.empty());
+    }
 }
 
 TEST_CASE("the root page returns the project names") {

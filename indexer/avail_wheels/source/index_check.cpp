@@ -52,7 +52,8 @@ base::Status check_index(const simple::GetPage& get, const std::string& index_ur
         if (const auto answer = ask(get, folder)) indexes = indexes_on(*answer);
     }
     const auto parsed = base::parse_url(url);
-    return base::fail("index.absent", "There is no index at this URL",
+    std::string reason = simple::told_refusal(*page).reason;
+    return base::fail("index.absent", reason.empty() ? "There is no index at this URL" : std::move(reason),
                       parsed ? parsed->text_without_secrets() : std::string(),
                       indexes.empty() ? "check the URL: that of an index usually ends in /simple/"
                                       : "the indexes there are " + base::join(indexes, ", "));

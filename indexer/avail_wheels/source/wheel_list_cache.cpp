@@ -33,9 +33,6 @@ namespace {
 
 constexpr int status_ok = 200;
 constexpr int status_not_modified = 304;
-constexpr int status_not_found = 404;
-constexpr int status_forbidden = 403;
-constexpr int status_unauthorized = 401;
 
 struct State {
     base::UnixMicros asked = 0;  // time of the index's last response
@@ -71,8 +68,7 @@ base::Result<bool> refresh(const simple::GetPage& get, const std::string& url, c
     if (is_kept && !etag.empty()) headers.emplace_back("If-None-Match", etag);
     WHEELYARD_ASSIGN(const auto answer, get(url, headers, simple::max_wheel_list_bytes));
     if (answer.status == status_not_modified && is_kept) return true;
-    if (answer.status == status_not_found || answer.status == status_forbidden ||
-        answer.status == status_unauthorized) {
+    if (simple::is_refusal(answer.status)) {  // the pages say why
         WHEELYARD_TRY(base::remove_file(file));
         etag.clear();
         return false;

@@ -41,6 +41,10 @@ base::Result<io::HttpAnswer> answer_of_index(const std::string& url, const io::H
                 answer.body = R"(<a href="main/project/">main</a><a href="b/">1 being built now</a>)";
             }
         }
+        if (url.find("/closed/") != std::string::npos || url.find("//simple/") != std::string::npos) {
+            answer.status = url.find("/closed/") != std::string::npos ? 404 : 400;
+            answer.body = R"({"code":"x","detail":"The registry says why.","advice":"do this"})";
+        }
         return answer;
     }
     if (url == std::string("https://mirror/simple/").append(simple::wheel_list_name)) {
@@ -1017,6 +1021,20 @@ TEST_CASE("a URL that is no index gives status 1 and the indexes that exist") {
     CHECK(house.run({"torch", "--index-url", "https://registry/main/simple/"}).status == 0);
     CHECK(house.run({"torch", "--index-url", "https://farm/other/"}).err.find("ends in /simple/") !=
           std::string::npos);
+}
+
+TEST_CASE("what the index says of a refusal is shown") {
+    Wheelhouse house;
+    for (const char* name : {"torch", "tor*"}) {
+        const auto bad = house.run({name, "--index-url", "https://registry/main//simple/"});
+        CHECK(bad.status == 1);
+        CHECK_MESSAGE(bad.err.find("The registry says why") != std::string::npos, bad.err);
+        CHECK(bad.err.find("(do this)") != std::string::npos);
+        const auto closed = house.run({name, "--index-url", "https://registry/closed/simple/"});
+        CHECK(closed.status == 1);
+        CHECK_MESSAGE(closed.err.find("The registry says why") != std::string::npos, closed.err);
+        CHECK(closed.err.find("https://registry/main/simple/") != std::string::npos);
+    }
 }
 
 TEST_CASE("a cached wheel list of a later version is named, also where the index does not answer") {

@@ -29,6 +29,8 @@ TEST_CASE("a page, a file, its metadata and a refusal come over one connection")
     const RawAnswer absent = client.ask(get("/site/simple/seven/"));
     CHECK(absent.status == 404);
     CHECK(absent.field("Content-Type") == "application/problem+json");
+    CHECK(absent.body.find("no such project") != std::string::npos);
+    CHECK(absent.body.find("see the index's page") != std::string::npos);
 }
 
 TEST_CASE("an upload reaches the service whole and its answer names the file") {
@@ -327,7 +329,9 @@ TEST_CASE("an index that does not exist asks of the readers what a private one d
             CHECK(names_public_ones == (rest != std::string_view("/legacy/")));
             CHECK(asked.body.find("closed") == std::string::npos);
             CHECK((readers.sightings == 1 && readers.checks == 0));
-            CHECK(client.ask(get(index + rest, "Authorization: good\r\n")).status == 404);
+            const RawAnswer refused = client.ask(get(index + rest, "Authorization: good\r\n"));
+            CHECK(refused.status == 404);
+            CHECK(refused.body.find("or the token has no right to it") != std::string::npos);
             CHECK((readers.sightings == 2 && readers.checks == 1));
         }
     }
