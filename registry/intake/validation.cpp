@@ -135,14 +135,18 @@ tl::unexpected<wire::Problem> refuse_filename(std::string_view filename, const b
                   wire::one_line_title(filename), why.advice);
 }
 
+tl::unexpected<wire::Problem> refuse_not_normal(std::string_view sent, const std::string& right) {
+    return refuse("upload.name_not_normalized", "File name is not normalized; it should be " + right,
+                  "The name and version in a file name must be in normal form (PEP 427, PEP 625, PEP 440): " +
+                      right + ".",
+                  wire::one_line_title(sent), "build it again with a current build backend");
+}
+
 wire::Answered<void> check_normal(std::string_view filename, wheel::NameForm form, const std::string& right,
                                   const inspect::Policy& policy) {
     const std::string_view rule = inspect::rule_of(form);
     if (rule.empty() || inspect::severity_under(policy, rule) != inspect::Severity::reject) return {};
-    return refuse("upload.name_not_normalized", "File name is not normalized; it should be " + right,
-                  "The name and version in a file name must be in normal form (PEP 427, PEP 625, PEP 440): " +
-                      right + ".",
-                  wire::one_line_title(filename), "build it again with a current build backend");
+    return refuse_not_normal(filename, right);
 }
 
 wire::Answered<UploadName> check_wheel_filename(std::string_view filename, const inspect::Policy& policy) {
@@ -163,6 +167,10 @@ wire::Answered<UploadName> check_wheel_filename(std::string_view filename, const
 constexpr std::string_view sdist_extension = ".tar.gz";
 constexpr std::array<std::string_view, 4> older_sdist_extensions{".zip", ".tgz", ".tar.bz2", ".tar.xz"};
 
+std::string normal_sdist_filename(const std::string& project, const wheel::Version& version) {
+    return wheel::escape_name(project) + "-" + version.text() + std::string(sdist_extension);
+}
+
 wire::Answered<UploadName> check_sdist_filename(std::string_view filename, const inspect::Policy& policy) {
     if (!filename.ends_with(sdist_extension))
         return refuse("upload.sdist_archive", "A source distribution must be a .tar.gz file",
@@ -170,8 +178,7 @@ wire::Answered<UploadName> check_sdist_filename(std::string_view filename, const
                       "make it again with `python -m build --sdist`");
     const auto parsed = wheel::parse_sdist_filename(filename);
     if (!parsed) return refuse_filename(filename, parsed.error());
-    const std::string right =
-        wheel::escape_name(parsed->project) + "-" + parsed->version.text() + std::string(sdist_extension);
+    const std::string right = normal_sdist_filename(parsed->project, parsed->version);
     if (auto normal = check_normal(filename, wheel::form_of(*parsed), right, policy); !normal)
         return tl::unexpected(std::move(normal.error()));
     return UploadName{.project = parsed->project, .version = parsed->version, .is_sdist = true};
@@ -242,12 +249,19 @@ wire::Answered<void> check_form_against(const UploadForm& form, const UploadName
                       wire::one_line_title(form.filetype.value_or("")),
                       filename.is_sdist ? "send filetype=sdist" : "send filetype=bdist_wheel");
     }
-    if (wheel::normalize_name(form.name.value_or("")) != filename.project) {
+    const std::string project = wheel::normalize_name(form.name.value_or(""));
+    const auto version = wheel::Version::parse(form.version.value_or(""));
+    if (project != filename.project) {
+        // leo-6.7.8-9.tar.gz reads as version 9 of leo-6.7.8, and is version 6.7.8.post9 of leo.
+        const bool is_split_elsewhere =
+            wheel::normalize_name(project + "-" + form.version.value_or("")) ==
+            wheel::normalize_name(filename.project + "-" + filename.version.text());
+        if (filename.is_sdist && version && is_split_elsewhere)
+            return refuse_not_normal(*form.version, normal_sdist_filename(project, *version));
         return refuse("upload.name_differs", "The form's name and the file name differ",
                       "The form's project differs from the file's, `" + filename.project + "`.",
                       wire::one_line_title(form.name.value_or("")));
     }
-    const auto version = wheel::Version::parse(form.version.value_or(""));
     if (!version || version->text() != filename.version.text()) {
         return refuse("upload.version_differs", "The form's version and the file name differ",
                       "The form's version differs from the file's, `" + filename.version.text() + "`.",

@@ -196,6 +196,13 @@ TEST_CASE("the form's filetype must be that of the file name") {
         registry::check_filename("six-1.16.0.tar.gz", {}, registry::AcceptedFiles::wheels_and_sdists).value();
     CHECK(code_of(registry::check_form_against(form_with({{"filetype", "sdist"}}), sdist)) == "");
     CHECK(code_of(registry::check_form_against(form_with(), sdist)) == "upload.filetype_differs");
+    const auto split =
+        registry::check_filename("leo-6.7.8-9.tar.gz", {}, registry::AcceptedFiles::wheels_and_sdists)
+            .value();
+    const auto refused = registry::check_form_against(
+        form_with({{"filetype", "sdist"}, {"name", "leo"}, {"version", "6.7.8-9"}}), split);
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error().title == "File name is not normalized; it should be leo-6.7.8.post9.tar.gz");
     const auto wheel = registry::check_filename("six-1.16.0-py2.py3-none-any.whl").value();
     CHECK(code_of(registry::check_form_against(form_with({{"filetype", "sdist"}}), wheel)) ==
           "upload.filetype_differs");
