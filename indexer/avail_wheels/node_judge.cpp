@@ -52,7 +52,10 @@ std::optional<std::vector<Candidate>> Ownership::read(const Wanted& wanted) {
         const bool is_built = std::any_of(wheels.begin(), wheels.end(), [](const Candidate& candidate) {
             return candidate.facts.find("\"built\":") != std::string::npos;
         });
-        if (is_built || (wheels.empty() && wheel_list_->is_whole())) return wheels;
+        if (is_built) return wheels;
+        const bool are_yanked = std::all_of(wheels.begin(), wheels.end(),
+                                            [](const Candidate& candidate) { return candidate.link.yanked; });
+        if (are_yanked && wheel_list_->is_whole()) return std::vector<Candidate>();
         return std::nullopt;
     }
     if (!source_.index_url.empty()) return std::nullopt;

@@ -30,6 +30,11 @@ bool takes_abi(const Python& python, const wheel::Tag& tag) {
 
 }  // namespace
 
+bool pins_version(const wheel::SpecifierSet& specifiers) {
+    const auto& all = specifiers.specifiers();
+    return std::any_of(all.begin(), all.end(), [](const wheel::Specifier& one) { return one.is_exact(); });
+}
+
 Filter::Filter(const Query& query) : query_(query) {}
 
 bool Filter::lists(const Candidate& candidate) {
@@ -86,14 +91,11 @@ bool Filter::is_wanted(const Candidate& candidate) const {
     const bool is_hidden = candidate.link.yanked && !query_.everything && !query_.yanked;
     return std::any_of(query_.wanted.begin(), query_.wanted.end(), [&](const Wanted& wanted) {
         if (!wanted.matches(candidate.release->project)) return false;
-        const auto& specifiers = wanted.specifiers.specifiers();
-        const bool is_pinned = std::any_of(specifiers.begin(), specifiers.end(),
-                                           [](const auto& specifier) { return specifier.is_exact(); });
         // Pre-releases are decided later, against the project's other versions.
-        return (!is_hidden || is_pinned) &&
+        return (!is_hidden || pins_version(wanted.specifiers)) &&
                (wanted.version_glob.empty() ||
                 base::matches_glob(wanted.version_glob, candidate.release->public_version)) &&
-               (specifiers.empty() ||
+               (wanted.specifiers.empty() ||
                 wanted.specifiers.contains(candidate.release->version, wheel::Prereleases::allowed));
     });
 }

@@ -11,6 +11,9 @@
 
 namespace wheelyard::avail_wheels {
 
+// Whether one specifier names an exact version: an installer then takes a yanked file of it (PEP 592).
+[[nodiscard]] bool pins_version(const wheel::SpecifierSet& specifiers);
+
 class Filter {
   public:
     explicit Filter(const Query& query);

@@ -3,6 +3,7 @@
 #include <compare>
 #include <string_view>
 
+#include "indexer/avail_wheels/query/filter.hpp"
 #include "indexer/avail_wheels/query/fit_checks.hpp"
 #include "indexer/avail_wheels/query/query.hpp"
 #include "lib/base/text/text.hpp"
@@ -16,13 +17,14 @@ namespace {
 constexpr std::string_view required_code = "required";
 
 // What an installer takes of `there`: the wheels of the newest version that satisfies the requirement and has one for a Python of
-// the node; of a pre-release only if there is no other.
+// the node; of a pre-release only if there is no other, and yanked ones only if it pins a version that has no other.
 std::vector<const Candidate*> taken_of(const Node& node, const wheel::Requirement& requirement,
-                                       const std::vector<Candidate>& there) {
+                                       const std::vector<Candidate>& there, bool yanked = false) {
     std::vector<const Candidate*> taken;
     for (const Candidate& candidate : there) {
         const wheel::Version& version = candidate.release->version;
-        if (candidate.link.yanked || !requirement.specifiers.contains(version, wheel::Prereleases::allowed))
+        if (candidate.link.yanked != yanked ||
+            !requirement.specifiers.contains(version, wheel::Prereleases::allowed))
             continue;
         const auto needed = wheel::SpecifierSet::parse(candidate.link.requires_python);
         if (std::none_of(node.pythons.begin(), node.pythons.end(), [&](const Python& python) {
@@ -41,6 +43,8 @@ std::vector<const Candidate*> taken_of(const Node& node, const wheel::Requiremen
         }
         taken.push_back(&candidate);
     }
+    if (taken.empty() && !yanked && pins_version(requirement.specifiers))
+        return taken_of(node, requirement, there, true);
     return taken;
 }
 
@@ -61,11 +65,15 @@ std::string what_is_there(const Question& q, const wheel::Requirement& requireme
                           const std::vector<Candidate>& there) {
     constexpr std::size_t max_shown = 4;
     std::vector<Candidate> suiting;
+    std::vector<Candidate> yanked;
     std::vector<std::string> whose;
     for (const auto& candidate : there) {
-        if (candidate.link.yanked ||
-            !requirement.specifiers.contains(candidate.release->version, wheel::Prereleases::allowed))
+        if (!requirement.specifiers.contains(candidate.release->version, wheel::Prereleases::allowed))
             continue;
+        if (candidate.link.yanked) {
+            yanked.push_back(candidate);
+            continue;
+        }
         const bool suits_machine = candidate.arch == "generic" || candidate.arch == q.node.machine;
         const bool suits_python =
             std::any_of(q.node.pythons.begin(), q.node.pythons.end(), [&](const Python& python) {
@@ -80,6 +88,7 @@ std::string what_is_there(const Question& q, const wheel::Requirement& requireme
             whose.push_back(std::move(one));
         suiting.push_back(candidate);
     }
+    if (suiting.empty() && !yanked.empty()) return requirement.name + " " + versions_of(yanked) + ", yanked";
     if (suiting.empty()) return requirement.name + " " + versions_of(there);
     return requirement.name + " " + versions_of(suiting) + " for " + base::join(whose, ", ") + " alone";
 }

@@ -938,10 +938,16 @@ TEST_CASE("what an index without upstreams lacks is told beside a yes, and with 
                                  "\n"};
     six.lines = simple::render_wheel_list_line(
         {"six-1.17-py3-none-any.whl", false, {}, {}, {}, "12", std::string(64, 'a')});
+    simple::WheelListProject toolz{"toolz", 2, {}, "\n"};
+    toolz.lines = simple::render_wheel_list_line(
+        {"toolz-1.1-py3-none-any.whl", true, {}, {}, {}, "12", std::string(64, 'b')});
     for (const bool is_whole : {true, false}) {
+        CAPTURE(is_whole);
+        const std::vector<simple::WheelListProject> projects =
+            is_whole ? std::vector{six, toolz} : std::vector{six};  // one that is yanked is none to pip
         REQUIRE(base::replace_file(
             index / simple::wheel_list_name,
-            simple::render_wheel_list({.serial = 3, .index = "main", .is_whole = is_whole}, {six})));
+            simple::render_wheel_list({.serial = 3, .index = "main", .is_whole = is_whole}, projects)));
         const std::string lacks = "requires toolz>=1, of which this index has no wheel";
         CHECK((farm.run({"six", "--why", "--on", "gh200"}).out.find("yes     but " + lacks) !=
                std::string::npos) == is_whole);

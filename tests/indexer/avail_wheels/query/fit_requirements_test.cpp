@@ -58,6 +58,15 @@ TEST_CASE("what the source owns must satisfy Requires-Dist") {
     CHECK(judge(wheel_of("a-1-py3-none-any.whl", R"({"requires_dist":["tornado>=6.5.7"]})"), node, {},
                 {.owned = owns_tornado})
               .why == "requires tornado>=6.5.7, and here are tornado 6.6.1 for win_amd64, aarch64 alone");
+    std::vector<Candidate> triton{wheel_of("triton-3.2.0-py3-none-any.whl")};
+    triton.front().link.yanked = true;
+    const auto with_yanked = [&](const std::string& required) {
+        return judge(wheel_of("a-1-py3-none-any.whl", R"({"requires_dist":[")" + required + R"("]})"), node,
+                     {}, {.owned = [&](const std::string&) { return &triton; }});
+    };
+    CHECK(with_yanked("triton==3.2.0").runs == Runs::yes);  // pip takes it, and warns
+    CHECK(with_yanked("triton>=3").why == "requires triton>=3, and here are triton 3.2.0, yanked");
+    CHECK(with_yanked("triton==3.2.*").runs == Runs::no);
     CHECK(answer("torch==2.8.0; python_version < '3.9'").runs == Runs::yes);
     CHECK(answer("torch==2.8.0; extra == 'gpu'").runs == Runs::yes);
     CHECK(answer("torch==2.8.0; extra == 'gpu'", {"cpu", "gpu"}).why ==
