@@ -62,8 +62,9 @@ bool has_more_on_pages(const SourceOptions& source, const Found& found) {
 }
 
 // What an index has not asked its upstreams for yet is on a project's page, not in the wheel list. A page that cannot be read
-// leaves it missing.
-base::Status add_missing(const SourceOptions& source, const Query& query, const World& world, Found& found) {
+// leaves it missing, with a warning.
+base::Status add_missing(const SourceOptions& source, const Query& query, const World& world, Found& found,
+                         std::string& warning) {
     std::size_t pages = 0, unread = 0;
     for (const Wanted& wanted : query.wanted) {
         if (wanted.is_glob() || unread == max_unread_pages) continue;
@@ -76,8 +77,12 @@ base::Status add_missing(const SourceOptions& source, const Query& query, const 
             ++pages > max_pages_of_missing)
             continue;
         auto offered = read_project(world.get, source.index_url, wanted);
-        if (!offered) ++unread;
-        if (!offered) continue;
+        if (!offered) {
+            ++unread;
+            if (warning.empty())
+                warning = "the page of " + wanted.pattern + " cannot be read: " + offered.error().text();
+            continue;
+        }
         std::set<std::string, std::less<>> known;  // by the wheel list, which has their facts
         for (const std::string& project : projects) {
             WHEELYARD_TRY(
@@ -176,7 +181,8 @@ base::Result<Found> find_wheels(const SourceOptions& source, const Query& query,
     }
     if (found.wheel_list) {
         WHEELYARD_TRY(list_wheel_list(source, query, world, simple_url, with_facts, judging, found));
-        if (has_more_on_pages(source, found)) WHEELYARD_TRY(add_missing(source, query, world, found));
+        if (has_more_on_pages(source, found))
+            WHEELYARD_TRY(add_missing(source, query, world, found, warning));
     } else {
         WHEELYARD_ASSIGN(found.listed, list_offered(source, query, world, judging));
     }

@@ -61,7 +61,7 @@ base::Result<io::HttpAnswer> answer_of_index(const std::string& url, const io::H
         return base::fail("http.connect", "Nobody answers");
     const bool is_packaging = url == "https://mirror/simple/packaging/";
     const bool is_torch = url.ends_with("farm/simple/torch/") || url == "https://mirror/simple/torch/";
-    answer.status = is_packaging || is_torch ? 200 : 404;
+    answer.status = is_packaging || is_torch ? 200 : url == "https://mirror/simple/failing/" ? 503 : 404;
     answer.headers = {{"content-type", "text/html"}};
     answer.final_url = url;
     answer.body = R"(<a href="torch-2.4.0-cp312-cp312-linux_aarch64.whl">x</a>)"
@@ -1027,6 +1027,17 @@ TEST_CASE("a URL that is no index gives status 1 and the indexes that exist") {
     CHECK(house.run({"torch", "--index-url", "https://registry/main/simple/"}).status == 0);
     CHECK(house.run({"torch", "--index-url", "https://farm/other/"}).err.find("ends in /simple/") !=
           std::string::npos);
+}
+
+TEST_CASE("a page beside the wheel list that cannot be read is told") {
+    Wheelhouse house;
+    const auto ran = house.run({"failing", "absent", "--index-url", "https://mirror/simple/"});
+    CHECK(ran.status == 0);
+    CHECK_MESSAGE(
+        ran.err.find("avail_wheels: warning: the page of failing cannot be read: The index responded "
+                     "with status 503") != std::string::npos,
+        ran.err);
+    CHECK(house.run({"absent", "--index-url", "https://mirror/simple/"}).err.empty());
 }
 
 TEST_CASE("what the index says of a refusal is shown") {
