@@ -101,7 +101,6 @@ std::vector<Html> newest_cards(const std::vector<IndexSummary>& indexes) {
 IndexSummary summarise(const std::string& index, const SearchTop& top, FarmReport report) {
     IndexSummary summary{
         .name = index, .projects = top.count, .newest = top.newest, .report = std::move(report)};
-    std::erase_if(summary.newest, [](const auto& known) { return known.second.uploaded_s == 0; });
     if (summary.newest.size() > max_newest) summary.newest.resize(max_newest);
     return summary;
 }

@@ -89,16 +89,13 @@ std::string keywords_of(const ProjectView& view, const ProjectText& text, const 
 
 }  // namespace
 
-SearchEntry make_search_entry(const ProjectView& view, const ProjectText& text) {
+std::optional<SearchEntry> make_search_entry(const ProjectView& view, const ProjectText& text) {
+    const catalog::FileRow* newest = newest_row(view);
+    if (newest == nullptr) return std::nullopt;
     SearchEntry entry;
     entry.summary = valid_text(text.summary);
     std::set<std::string> names;
     read_needs(entry, view.project, text.requirements);
-    const catalog::FileRow* newest = newest_row(view);
-    if (newest == nullptr) {
-        entry.keywords = keywords_of(view, text, {}, names);
-        return entry;
-    }
     entry.version = newest->version;
     std::set<std::string> pythons;
     std::set<std::string> machines;
@@ -361,7 +358,7 @@ base::Status find_newest(SearchShards& shards, SearchTop& top) {
             status = base::fail(entry.error());
             return false;
         }
-        if (entry->uploaded_s != 0) top.newest.emplace_back(name, std::move(*entry));
+        top.newest.emplace_back(name, std::move(*entry));
         if (top.newest.size() > 2 * max_known_newest) keep_newest(top);
         return true;
     }));
@@ -374,7 +371,7 @@ void update_newest(SearchTop& top, const SearchChanges& changes, bool were_all) 
     const auto last = top.newest.empty() ? std::nullopt : std::optional(top.newest.back());
     std::erase_if(top.newest, [&](const auto& known) { return changes.contains(known.first); });
     for (const auto& [name, entry] : changes) {
-        if (!entry || entry->uploaded_s == 0) continue;
+        if (!entry) continue;
         std::pair<std::string, SearchEntry> found(name, *entry);
         if (were_all || (last && !is_newer(*last, found))) top.newest.push_back(std::move(found));
         if (top.newest.size() > 2 * max_known_newest) keep_newest(top);

@@ -58,15 +58,15 @@ struct SearchEntry {
 // By name, sorted.
 using SearchList = std::map<std::string, SearchEntry>;
 
-// Reads at most the newest max_read_wheels wheels of the project.
-[[nodiscard]] SearchEntry make_search_entry(const ProjectView& view, const ProjectText& text);
+// Reads at most the newest max_read_wheels wheels of the project. nullopt: it offers no file, as where all are in quarantine; the
+// search does not find it, and no page counts it.
+[[nodiscard]] std::optional<SearchEntry> make_search_entry(const ProjectView& view, const ProjectText& text);
 
 // search.json
 struct SearchTop {
     std::size_t count = 0;                                     // projects
     std::map<std::string, std::set<std::string>> values = {};  // of each facet
-    // The newest uploads, newest first: all of them up to the last one, at most max_known_newest. A project whose files are
-    // all in quarantine offers none, and has no time.
+    // The newest uploads, newest first: all of them up to the last one, at most max_known_newest.
     std::vector<std::pair<std::string, SearchEntry>> newest = {};
     bool operator==(const SearchTop&) const = default;
 };

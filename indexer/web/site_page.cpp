@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include "indexer/web/limits.hpp"
@@ -38,7 +39,8 @@ void ShownSitePage::show(page::Values& to) const {
 }
 
 void ListedSite::show(page::Values& to) const {
-    to("site", site)("link", link)("wheels", wheels)("report_time", report_time)("nodes", nodes);
+    to("site", site)("link", link)("count", count)("projects", projects)("report_time", report_time);
+    to("nodes", nodes);
 }
 
 void ShownSites::show(page::Values& to) const {
@@ -167,11 +169,17 @@ std::string render_site_page(const page::Farm& farm, const std::string& index, c
 std::string render_sites_page(const page::Farm& farm, const std::string& index, const FarmReport& report,
                               const std::map<std::string, SiteWheels>& wheels) {
     ShownSites shown{.index = index};
+    const SiteWheels none;
     for (const ReportedSite& site : report.sites) {
         const auto found = wheels.find(site.site);
+        const SiteWheels& listed = found == wheels.end() ? none : found->second;
+        std::set<std::string_view> projects;
+        for (const SiteWheel& line : listed.lines)
+            projects.insert(line.project);
         shown.sites.push_back({.site = site.site,
                                .link = base::encode_percent(site.site) + "/",
-                               .wheels = found == wheels.end() ? 0 : found->second.lines.size(),
+                               .count = (listed.is_cut ? "at least " : "") + std::to_string(projects.size()),
+                               .projects = projects.size() == 1 ? "project" : "projects",
                                .report_time = render_time(site.time),
                                .nodes = node_lines(report, site.site)});
     }

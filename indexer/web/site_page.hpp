@@ -70,7 +70,8 @@ struct ShownSitePage {
 struct ListedSite {
     std::string site;
     std::string link;
-    std::uint64_t wheels = 0;
+    std::string count;     // "12", "at least 300"
+    std::string projects;  // "project" or "projects"
     page::Html report_time;
     std::vector<SiteNodeLine> nodes = {};
     void show(page::Values& to) const;

@@ -409,7 +409,7 @@ TEST_CASE("no text of a project can inject HTML into any page") {
         for (ReportedBuild& build : *builds)
             build.package = build.phase = build.cause = build.remedy = build.ended = text;
     report.attempts[0].log_tail = {text};
-    const SearchList list{{"sample", make_search_entry(view, project)}};
+    const SearchList list{{"sample", *make_search_entry(view, project)}};
     FarmText farm{.title = text, .text = text, .contact = text, .titles = {{"main", text}}, .hidden = {}};
     for (const std::string& html :
          {page_of(view, project, report), render_search_page({}, "main", text, list, 1),
@@ -473,7 +473,7 @@ TEST_CASE("the newest final version that is not yanked describes a project") {
 
 TEST_CASE("the front page lists indexes with titles and the newest wheels, and no hidden index") {
     const SearchList old{{"old", uploaded_at(5)}};
-    const SearchList fresh{{"fresh", uploaded_at(9)}, {"quarantined", uploaded_at(0)}};
+    const SearchList fresh{{"fresh", uploaded_at(9)}};
     const FarmText farm{.title = "The farm", .titles = {{"main", "Wheels of Bede"}}, .hidden = {"staging"}};
     const std::string html =
         render_front(farm, {summarise("main", top_of(old), {}), summarise("gpu", top_of(fresh), {}),
@@ -482,7 +482,6 @@ TEST_CASE("the front page lists indexes with titles and the newest wheels, and n
     CHECK(!has(html, "staging"));
     CHECK(has(html, "data-folders=\"main/project/ gpu/project/\""));
     CHECK(html.find(">fresh</a>") < html.find(">old</a>"));
-    CHECK(!has(html, "quarantined"));  // it offers no files
 }
 
 TEST_CASE("the front page says what the farm says of itself, and a contact is a link where it can be one") {
@@ -620,7 +619,7 @@ TEST_CASE("the search finds what any version has, not only the newest, and nothi
                                      sample_row("2.6.1", "sample-2.6.1-cp310-cp310-linux_x86_64.whl", 'b'),
                                      sample_row("2.7.0", "sample-2.7.0-cp311-cp311-linux_aarch64.whl", 'c')});
     view.files[1].yanked = true;
-    const SearchEntry entry = make_search_entry(view, with_summary("A \"sample\" – é"));
+    const SearchEntry entry = *make_search_entry(view, with_summary("A \"sample\" – é"));
     CHECK(entry.version == "2.7.0");
     CHECK(entry.summary == "A \"sample\" – é");
     CHECK(entry.pythons == std::vector<std::string>{"3.11", "3.12"});
@@ -636,10 +635,10 @@ TEST_CASE("the search knows the GPU architectures of a version where they are no
     auto no_gpu = row("3.0", 'd', "{}");
     no_gpu.filename = "sample-3.0-cp311-cp311-linux_aarch64.whl";
     const SearchEntry entry =
-        make_search_entry(make_project_view("sample", {row("1.0", 'a', R"({"cuda_sm":["sm_70"]})"),
-                                                       row("2.0", 'b', R"({"cuda_sm":["sm_70","sm_90"]})"),
-                                                       row("3.0", 'c', R"({"cuda_sm":["sm_90"]})"), no_gpu}),
-                          with_summary("A sample"));
+        *make_search_entry(make_project_view("sample", {row("1.0", 'a', R"({"cuda_sm":["sm_70"]})"),
+                                                        row("2.0", 'b', R"({"cuda_sm":["sm_70","sm_90"]})"),
+                                                        row("3.0", 'c', R"({"cuda_sm":["sm_90"]})"), no_gpu}),
+                           with_summary("A sample"));
     CHECK(entry.gpus == std::vector<std::string>{"sm_70", "sm_90"});
     // 3.0 has a wheel that needs none.
     CHECK(entry.version_gpus ==
@@ -706,13 +705,13 @@ TEST_CASE("a project needs what its requirements name, of its extras apart, with
         "Typing_Extensions>=4.8",         "numpy ; extra == 'all'", "numpy ; python_version < '3.12'",
         "pytest ; extra == \"test\"",     "sample[test]",           "not a requirement !",
         "six @ https://x.example/six.whl"};
-    const SearchEntry entry = make_search_entry(proven_view(), text);
+    const SearchEntry entry = *make_search_entry(proven_view(), text);
     CHECK(entry.needs == std::vector<std::string>{"numpy", "six", "typing-extensions"});
     CHECK(entry.extra_needs == std::vector<std::string>{"pytest"});
     text.requirements.clear();
     for (std::size_t at = 0; at < 200; ++at)
         text.requirements.push_back("p" + std::to_string(at) + (at < 100 ? " ; extra == 'x'" : ""));
-    const SearchEntry many = make_search_entry(proven_view(), text);
+    const SearchEntry many = *make_search_entry(proven_view(), text);
     CHECK(many.needs.size() == max_search_needs);  // those of extras come last
     CHECK(many.extra_needs.empty());
 }

@@ -153,7 +153,7 @@ TEST_CASE("a project is found by what it is imported as, what it uses, needs and
                                    "sbom":[{"name":"openblas","version":"0.3"}],"cuda_sm":["sm_90"]})";
     ProjectText text;
     text.keywords = "learning";
-    CHECK(make_search_entry(view, text).keywords == "sklearn CUDA MPI learning libmpi.so.40 openblas");
+    CHECK(make_search_entry(view, text)->keywords == "sklearn CUDA MPI learning libmpi.so.40 openblas");
 }
 
 TEST_CASE("the search knows which version is for which Python and machine, where that is not the newest") {
@@ -162,7 +162,7 @@ TEST_CASE("the search knows which version is for which Python and machine, where
                                   sample_row("1.0", "six-1.0-cp312-cp312-linux_aarch64.whl", 'b'),
                                   sample_row("2.0", "six-2.0-cp312-cp312-linux_x86_64.whl", 'c'),
                                   sample_row("2.1rc1", "six-2.1rc1-cp311-cp311-linux_x86_64.whl", 'd')});
-    const SearchEntry entry = make_search_entry(view, {});
+    const SearchEntry entry = *make_search_entry(view, {});
     CHECK(entry.version == "2.0");
     CHECK(entry.fits == std::map<std::string, std::string>{
                             {"3.11 aarch64", ""}, {"3.11 x86_64", "1.0"}, {"3.12 aarch64", "1.0"}});
@@ -199,19 +199,23 @@ TEST_CASE("a small search is a file of names, one of words and one of each value
 }
 
 TEST_CASE(
-    "a project whose files are all in quarantine is none of the newest, and is again once it is released") {
+    "a project whose files are all in quarantine is neither counted nor of the newest, until one is "
+    "released") {
     MapFiles made;
     SearchChanges all = many(20, entry_of("1.0", 0));
+    const auto held = make_search_entry({.project = "held", .files = {}, .quarantined = 1}, {});
+    CHECK(!held);
     for (std::size_t number = 0; number < 15; ++number)
-        all[name_of(number)] = SearchEntry{};  // as make_search_entry() has it without files
+        all[name_of(number)] = held;
     auto top = update_search(made, {}, all, true);
     REQUIRE(top.has_value());
-    CHECK(top->count == 20);
+    CHECK(top->count == 5);
     REQUIRE(top->newest.size() == 5);
     CHECK(top->newest.front().first == name_of(19));
     CHECK(top->newest.back().first == name_of(15));
-    top = update_search(made, *top, {{name_of(17), SearchEntry{}}}, false);
+    top = update_search(made, *top, {{name_of(17), held}}, false);
     REQUIRE(top.has_value());
+    CHECK(top->count == 4);
     CHECK(top->newest.size() == 4);
     top = update_search(made, *top, {{name_of(3), entry_of("1.0", 3)}}, false);  // the oldest of all
     REQUIRE(top.has_value());

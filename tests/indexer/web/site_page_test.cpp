@@ -144,7 +144,12 @@ TEST_CASE(
     CHECK(!shows_part(html, "not proven"));
     lines.lines.front().is_sure = false;
     CHECK(shows_part(render_site_page({}, "main", "bede", report, lines), "not proven"));
+    lines.lines.push_back(lines.lines.front());  // another Python of the same project
     const std::string list = render_sites_page({}, "main", report, {{"bede", lines}});
+    CHECK(shows_part(list, ">1 project · last report"));
+    CHECK(shows_part(list, ">0 projects · last report"));
+    lines.is_cut = true;
+    CHECK(shows_part(render_sites_page({}, "main", report, {{"bede", lines}}), ">at least 1 project ·"));
     CHECK(shows_part(list, "href=\"bede/\""));
     CHECK(shows_part(list, "archer2, standard"));
     CHECK(shows_part(render_sites_page({}, "main", {}, {}), "No site reports"));
