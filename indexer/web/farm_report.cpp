@@ -100,6 +100,20 @@ void add_site(FarmReport& farm, status::SiteReport& site) {
     }
 }
 
+// Of several requests for a wheel the newest counts, which is the first: later ones find its cell.
+void add_request(FarmReport& farm, const ReportedBuild& request) {
+    auto& cells = farm.cells[request.package];
+    const bool is_known = std::any_of(cells.begin(), cells.end(), [&](const ReportedBuild& cell) {
+        return cell.purpose.empty() && cell.version == request.version && cell.python == request.python &&
+               cell.accelerator == request.accelerator;
+    });
+    if (!is_known) cells.push_back(request);
+}
+
+bool is_settled_request(const ReportedBuild& cell) {
+    return !cell.ended.empty() && cell.state != "failed";
+}
+
 }  // namespace
 
 std::string ReportedNode::name() const {
@@ -121,6 +135,11 @@ FarmReport read_farm_report(std::string_view text) {
         made.ended = time_text(request.ended);
         farm.requests.push_back(std::move(made));
     }
+    for (const ReportedBuild& request : farm.requests)
+        add_request(farm, request);
+    for (auto& [package, cells] : farm.cells)
+        std::erase_if(cells, is_settled_request);
+    std::erase_if(farm.cells, [](const auto& known) { return known.second.empty(); });
     return farm;
 }
 

@@ -80,7 +80,9 @@ struct FarmReport {
     std::string time;  // of the newest report; empty: no site reports
     std::vector<ReportedSite> sites;
     std::vector<ReportedNode> nodes;
-    std::map<std::string, std::vector<ReportedBuild>> cells;  // by package
+    // By package, with the requests for wheels that no site reports and that have not come: open or failed, with an ID and
+    // without a site.
+    std::map<std::string, std::vector<ReportedBuild>> cells;
     std::vector<ReportedBuild> attempts;
     std::vector<ReportedBuild> failures;
     std::vector<ReportedBuild> requests;  // of users, open or ended lately

@@ -130,7 +130,8 @@ class Grid {
     static GridBuild shown_build(const ReportedBuild& build) {
         return {build.version + "|" + build.site + "|" + build.python + "|" + build.accelerator,
                 render_state(build, "../../builds/"),
-                build.site + (build.accelerator.empty() ? "" : ", " + build.accelerator)};
+                (build.site.empty() ? "request" : build.site) +
+                    (build.accelerator.empty() ? "" : ", " + build.accelerator)};
     }
 
     std::map<std::string, bool, ByPython> columns_ = {};  // whether only a report brings it

@@ -6,6 +6,7 @@
 
 #include "indexer/web/shown_index.hpp"
 #include "lib/base/clock.hpp"
+#include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/page/template.hpp"
 
@@ -65,9 +66,11 @@ Html render_state(const ReportedBuild& cell, std::string_view builds) {
     ShownState shown;
     shown.colour = word.colour;
     shown.word = word.word;
-    const bool has_more = cell.state == "active" || cell.state == "given up";
+    const bool is_request = cell.site.empty();
+    const bool has_more = is_request || cell.state == "active" || cell.state == "given up";
     if (has_more && !builds.empty() && !cell.id.empty())
-        shown.link = std::string(builds) + "#" + build_anchor(cell.id);
+        shown.link = std::string(builds) + (is_request ? "request.html?id=" + base::encode_percent(cell.id)
+                                                       : "#" + build_anchor(cell.id));
     shown.bar = render_bar(cell);
     shown.reason = cell.reason;
     return page::render("state.html", shown);

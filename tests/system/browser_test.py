@@ -811,10 +811,45 @@ class BrowserTest(unittest.TestCase):
         browser.open(PAGES["project"])
         wait_until(lambda: "sm_90" in kept()["gpus"])
 
-    def test_of_the_requests_that_ended_those_that_failed_are_told_to_whom_asks_next(self):
+    def test_a_project_shows_a_request_while_it_is_open_and_once_it_has_failed_with_its_cause_and_page(self):
+        browser, claim = self.browser, "5" * 32
+        agent = self.farm.create_token(name="agent", actions=("build", "task"))
+        task = self.post("/api/v1/tasks", agent, {"format": "wheelyard.task/1", "index": "bede-gh200", "package": "cupy", "version": "12.0", "python": "3.12"})["id"]
+        page = f"{BEDE}/builds/request.html?id={task}"
+        links = lambda: [(text, url.removeprefix(self.farm.url)) for text, url in browser.run(
+            "return [...document.querySelectorAll(\"#grid td[data-version='12.0'] .build a\")].map(link => [link.textContent, link.href])")]
+        browser.show(scripts=False)  # the rendered page has its row
+        self.addCleanup(browser.show)
+        def rendered(word):
+            browser.open(f"{BEDE}/project/cupy/")
+            return word in browser.find("#grid").text
+        wait_until(lambda: rendered("asked for"))
+        browser.show()
+        browser.open(f"{BEDE}/project/cupy/?node={GH}")
+        self.addCleanup(browser.run, "localStorage.clear(); sessionStorage.clear()")
+        wait_until(lambda: browser.find("#machine strong").text == GH)
+        self.assertEqual(links(), [("asked for", page)])
+        self.assertNotIn("nobody asked", self.cell("12.0", "3.12"))
+        claimed = self.post("/api/v1/tasks/claim", agent, {"format": "wheelyard.claim/1", "claim": claim, "index": "bede-gh200", "agent": "bede.login1", "task": task,
+                                                           "pythons": ["3.12"], "accelerators": []})
+        self.assertEqual(claimed["task"]["id"], task)
+        self.post(f"/api/v1/tasks/{task}/outcome", agent, {"format": "wheelyard.task_end/1", "claim": claim, "outcome": {
+            "format": "wheelyard.outcome/1", "attempt": "w1", "result": "failed", "phases": [],
+            "diagnosis": {"phase": "build", "code": "x", "sentence": "error: out of luck"}}})
+        browser.run("dispatchEvent(new Event('status'))")
+        wait_until(lambda: links() == [("failed", page)] or browser.run("dispatchEvent(new Event('status'))"))
+        self.assertIn("out of luck", self.cell("12.0", "3.12"))
+        browser.show(scripts=False)
+        wait_until(lambda: rendered("out of luck"))
+
+    def test_of_several_requests_for_a_wheel_the_newest_counts_and_a_cell_of_a_site_more(self):
         self.browser.open(PAGES["project"])
-        states = self.browser.run("return yard.unfulfilled({requests: [{state: 'queued'}, {state: 'done', ended: '1'}, {state: 'failed', ended: '1'}, {state: 'cancelled', ended: '1'}]}).map(one => one.state)")
-        self.assertEqual(states, ["queued", "failed"])
+        asked = [{"id": "5", "version": "1", "state": "queued"}, {"id": "4", "version": "2", "state": "done", "ended": "1"}, {"id": "3", "version": "2", "state": "failed", "ended": "1"},
+                 {"id": "2", "version": "3", "state": "failed", "ended": "1"}, {"id": "1", "version": "4", "state": "failed", "ended": "1"}]
+        wheel = {"package": "six", "python": "3.12"}
+        data = {"sites": [{"site": "bede", "cells": [wheel | {"version": "4", "state": "have"}]}], "requests": [wheel | one for one in asked]}
+        states = self.browser.run("return yard.states_of(arguments[0], 'six').map(one => [one.state, one.page ?? one.site])", data)
+        self.assertEqual(states, [["queued", "request.html?id=5"], ["failed", "request.html?id=2"], ["have", "bede"]])
 
     def test_a_phone_shows_what_an_installer_will_lack_without_scrolling_to_the_requirements(self):
         browser = self.browser

@@ -137,9 +137,10 @@ const yard = (() => {
   const state = (cell, attempt) => {
     const known = Object.hasOwn(words, cell.state) ? cell.state : "unknown";
     let word = element("span", words[known], "state " + (colours[known] ?? known));
-    if (cell.attempt && (known === "active" || known === "given up")) {
+    const page = cell.page ?? (cell.attempt && (known === "active" || known === "given up") ? "#" + anchor(cell.attempt) : null);
+    if (page !== null) {
       const link = element("a");
-      link.href = document.body.dataset.root + "builds/#" + anchor(cell.attempt);
+      link.href = document.body.dataset.root + "builds/" + page;
       link.append(word);
       word = link;
     }
@@ -149,8 +150,14 @@ const yard = (() => {
   const is_same_wheel = (one, other) => ["site", "package", "version", "python", "accelerator"].every(key => (one[key] ?? "") === (other[key] ?? ""));
   // One list of all sites, each item with the name of its site.
   const all = (data, list) => data.sites.flatMap(site => (site[list] ?? []).map(item => ({...item, site: site.site})));
-  // What people asked for and has not come: who asks next wants to know what failed.
-  const unfulfilled = data => (data.requests ?? []).filter(request => !request.ended || request.state === "failed");
+  // The states of a project's wheels, with what people asked for, no site reports, and has not come: who asks next wants to know what
+  // failed. Of several requests for a wheel the newest counts, which is the first (indexer/web/farm_report.cpp is the same in C++).
+  const states_of = (data, project) => {
+    const is_it = one => one.package === project && !one.purpose, wheel = one => [one.version, one.python, one.accelerator ?? ""].join("|");
+    const cells = all(data, "cells").filter(is_it), known = new Set(cells.map(wheel));
+    const asked = (data.requests ?? []).filter(is_it).filter(one => !known.has(wheel(one)) && known.add(wheel(one)) && (!one.ended || one.state === "failed"));
+    return [...asked.map(one => ({...one, page: "request.html?" + new URLSearchParams({id: one.id})})), ...cells];
+  };
 
   const reveal = () => {
     const target = location.hash && document.getElementById(location.hash.slice(1));
@@ -298,5 +305,5 @@ const yard = (() => {
   // Only a server has the page for operators.
   const operators = document.getElementById("operators");
   if (operators) fetch(operators.href, {method: "HEAD"}).then(reply => { operators.hidden = !reply.ok; }).catch(() => {});
-  return {element, time, label_cells, say, call, get, offer_login, has_login, show_account, is_same_wheel, fold, when_seen, load, recall, remember, address, machine, my_pythons, takes, suits, suit_word, mark_card, bar, anchor, colours, state, all, unfulfilled, report_of, all_indexes, reveal, follow};
+  return {element, time, label_cells, say, call, get, offer_login, has_login, show_account, is_same_wheel, fold, when_seen, load, recall, remember, address, machine, my_pythons, takes, suits, suit_word, mark_card, bar, anchor, colours, state, all, states_of, report_of, all_indexes, reveal, follow};
 })();

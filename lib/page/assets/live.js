@@ -163,7 +163,7 @@
 
   const show_known = data => {
     const attempts = new Map(all(data, "attempts").map(item => [item.site + " " + item.id, item]));
-    const cells = [...all(data, "cells"), ...yard.unfulfilled(data)].filter(cell => cell.package === known.dataset.project && !cell.purpose);
+    const cells = yard.states_of(data, known.dataset.project);
     known.parentElement.hidden = cells.length === 0;
     fill("known", cells, cells.map(cell => {
       const states = element("span");

@@ -164,7 +164,7 @@
       const builds = [...part.querySelectorAll(".build")];
       for (const build of builds) {
         const [, site, , accelerator] = build.dataset.cell.split("|");
-        build.hidden = Boolean(details) && (site !== details.site || (accelerator !== "" && accelerator !== details.accelerator));
+        build.hidden = Boolean(details) && ((site && site !== details.site) || (accelerator !== "" && accelerator !== details.accelerator));
       }
       part.classList.toggle("mine", Boolean(python) && part.dataset.python === python);
       const is_out = links.length > 0 && verdicts.every(verdict => verdict?.runs === "no");
@@ -189,9 +189,8 @@
     const attempts = new Map(all(data, "attempts").map(item => [item.site + " " + item.id, item]));
     const parts = new Map([...grid.querySelectorAll("td")].map(part => [part.dataset.version + "|" + part.dataset.python, part]));
     const shown = new Map([...grid.querySelectorAll(".build")].map(part => [part.dataset.cell, part]));
-    for (const cell of all(data, "cells")) {
-      if (cell.package !== grid.dataset.project || cell.purpose) continue;  // a test of a wheel is no state of its build
-      const key = [cell.version, cell.site, cell.python, cell.accelerator ?? ""].join("|");
+    for (const cell of yard.states_of(data, grid.dataset.project)) {
+      const key = [cell.version, cell.site ?? "", cell.python, cell.accelerator ?? ""].join("|");
       let part = shown.get(key);
       if (!part) {
         const place = parts.get(cell.version + "|" + cell.python);
@@ -201,7 +200,7 @@
         place.append(part);
       }
       part.replaceChildren(...state(cell, cell.state === "active" && attempts.get(cell.site + " " + cell.attempt)),
-                           element("small", cell.site + (cell.accelerator ? ", " + cell.accelerator : "")));
+                           element("small", (cell.site ?? "request") + (cell.accelerator ? ", " + cell.accelerator : "")));
     }
     narrow();
   };

@@ -167,10 +167,10 @@
   const show_ends = async (name, question) => {
     const reports = await Promise.all(folders.map(folder => yard.report_of(folder + "../")));
     if (question !== questions) return;
-    const items = folders.flatMap((folder, at) => [...yard.unfulfilled(reports[at]), ...yard.all(reports[at], "cells")]
-      .filter(cell => cell.package === name && !cell.purpose && cell.state !== "have").map(cell => {
+    const items = folders.flatMap((folder, at) => yard.states_of(reports[at], name)
+      .filter(cell => cell.state !== "have").map(cell => {
         const item = element("li", "", "card"), title = element("h3"), words = yard.state(cell);
-        const page = cell.asked ? "builds/request.html?" + new URLSearchParams({id: cell.id}) : cell.attempt ? "builds/#" + yard.anchor(cell.attempt) : "builds/";
+        const page = "builds/" + (cell.page ?? (cell.attempt ? "#" + yard.anchor(cell.attempt) : ""));
         title.append(link_to(cell.package + " " + cell.version, folder + "../" + page), " ", element("span", words[0].textContent, words[0].className || words[0].firstChild.className));
         item.append(title, element("p", [cell.site, "Python " + cell.python, cell.accelerator].filter(Boolean).join(" · "), "quiet"), ...words.slice(1));
         return item;

@@ -613,6 +613,35 @@ TEST_CASE("a cell of the grid has the wheels for its Python, or the build and it
     CHECK(without_status(html) == without_status(page_of(view)));
 }
 
+TEST_CASE(
+    "a cell of the grid has the newest request for its wheel if that has not come, with the way to its "
+    "page") {
+    const std::string reports(status_json);
+    const FarmReport report = read_farm_report(reports.substr(0, reports.size() - 1) + R"(,"requests":[
+        {"id":"t9","package":"sample","version":"5.0","python":"3.12","state":"queued","asked":"2026-11-20T11:00:00Z"},
+        {"id":"t8","package":"sample","version":"5.0","python":"3.12","state":"failed","reason":"old",
+         "asked":"2026-11-19T11:00:00Z","ended":"2026-11-19T12:00:00Z"},
+        {"id":"t7","package":"sample","version":"6.0","python":"3.12","accelerator":"h200","state":"failed",
+         "reason":"no <compiler>","asked":"2026-11-20T11:00:00Z","ended":"2026-11-20T12:00:00Z"},
+        {"id":"t6","package":"sample","version":"7.0","python":"3.12","state":"done","asked":"2026-11-20T11:00:00Z",
+         "ended":"2026-11-20T12:00:00Z"},
+        {"id":"t5","package":"sample","version":"2.0","python":"3.12","accelerator":"cuda12.6","state":"claimed",
+         "asked":"2026-11-20T11:00:00Z"},
+        {"id":"t4","package":"settled","version":"1","python":"3.12","state":"cancelled","asked":"2026-11-20T11:00:00Z",
+         "ended":"2026-11-20T12:00:00Z"}]})");
+    const std::string html = page_of(proven_view(), {}, report);
+    CHECK(has(html,
+              "<a href=\"../../builds/request.html?id=t7\"><span class=\"state failed\">failed</span></a>"
+              "<span class=\"why\">no &lt;compiler&gt;</span><small>request, h200</small>"));
+    CHECK(
+        has(html,
+            "request.html?id=t9\"><span class=\"state wanted\">asked for</span></a><small>request</small>"));
+    for (const char* id : {"t8", "t6", "t5"})  // an older one, one that is done, one that its site reports
+        CHECK_MESSAGE(!has(html, "id=" + std::string(id)), id);
+    CHECK(!report.cells.contains("settled"));
+    CHECK(without_status(html) == without_status(page_of(proven_view())));
+}
+
 TEST_CASE("the search finds what any version has, not only the newest, and nothing that is yanked") {
     ProjectView view =
         make_project_view("sample", {sample_row("2.6.0", "sample-2.6.0-cp312-cp312-linux_x86_64.whl", 'a'),
