@@ -46,7 +46,8 @@ std::vector<FileLine> file_lines(std::span<const catalog::FileRow* const> rows) 
 
 // "2 more files are"
 std::string quarantined_text(const ProjectView& view) {
-    if (view.quarantined == 0 || view.files.empty()) return {};
+    if (view.quarantined == 0) return {};
+    if (view.files.empty()) return "All files are";
     return std::to_string(view.quarantined) + (view.quarantined == 1 ? " more file is" : " more files are");
 }
 

@@ -22,7 +22,7 @@ struct StateWord {
     std::string_view word;
 };
 constexpr std::array<StateWord, 14> state_words{{
-    {"have", "have", "available"},
+    {"have", "have", "built"},  // of a wheel that the index does not offer: else the wheel says more
     {"wanted", "wanted", "queued"},
     {"active", "active", "building"},
     {"held", "held", "held"},

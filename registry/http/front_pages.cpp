@@ -115,7 +115,9 @@ std::string render_missing_project_page(const page::Farm& farm, std::string_view
                                    other.name, other.title});
     shown.form = page::render_search_form(shown.folder + "project/", project);
     page::Frame frame = server_frame(farm, root, shown.title);
-    frame.trail = {{shown.folder + "project/", shown.index}, {shown.folder + "builds/", "Builds"}};
+    frame.trail = {{shown.folder + "project/", shown.index},
+                   {shown.folder + "builds/", "Builds"},
+                   {shown.folder + "site/", "Sites"}};
     frame.scripts = {"common.js", "live.js", "shards.js", "search.js"};
     frame.data_root = shown.folder;
     return page::render_page(frame, page::render("missing_project.html", shown));

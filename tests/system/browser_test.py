@@ -574,6 +574,7 @@ class BrowserTest(unittest.TestCase):
         self.assertFalse(browser.find("#known").is_displayed())
         browser.open(f"{BEDE}/project/horovod/")
         wait_until(lambda: browser.texts("#known .state") == ["failed"])
+        wait_until(lambda: browser.texts("#count a") == ["Ask for horovod", "Look in all indexes"])
         self.assertIn("the compiler was killed for lack of memory", browser.find("#known").text)
         browser.link("failed").click()
         wait_until(lambda: browser.texts(".chosen h3") == ["horovod 0.28.1 failed"])
@@ -589,14 +590,21 @@ class BrowserTest(unittest.TestCase):
 
     def test_an_operator_types_the_name_of_an_index(self):
         browser = self.browser
-        self.assertEqual(self.farm.run("wheelyard-registry", "quarantine", "bede-gh200", "tqdm-4.67.0-py3-none-any.whl", "--reason", "odd",
-                                       "-c", self.farm.config).returncode, 0)
+        hold = lambda verb: self.farm.run("wheelyard-registry", verb, "bede-gh200", "tqdm-4.67.0-py3-none-any.whl", "--reason", "odd", "-c", self.farm.config).returncode
+        self.assertEqual(hold("quarantine"), 0)
+        self.addCleanup(hold, "release")
+        def counts(path, text):
+            browser.open(path)
+            return text in browser.find("main").text
+        for path in ("/", f"{BEDE}/project/"):  # what a visitor can install: tqdm has no other wheel
+            wait_until(lambda: counts(path, "8 projects"))
         browser.open(PAGES["operators"])
         self.addCleanup(browser.run, "sessionStorage.clear()")
         token = self.farm.create_token("*", name="operator", actions=("quarantine", "delete", "read"), projects=("*",))
         browser.find("[name=token]").send_keys(token, Keys.ENTER)
         wait_until(lambda: any("tqdm" in text for text in browser.texts("#quarantine tbody th")))  # of all indexes
         self.assertIn("bede-gh200", browser.texts("#quarantine tbody td"))
+        self.assertEqual(browser.texts("#files tbody td"), ["Type a part of a name above."])
         for index, shown in (("bede-gh200", True), ("lab", False)):
             field = browser.find("[name=index]")
             field.clear()
@@ -761,7 +769,12 @@ class BrowserTest(unittest.TestCase):
         urllib.request.urlopen(request).close()
 
     def test_a_link_to_a_line_of_a_log_shows_the_line_also_one_that_comes_later(self):
-        browser, build = self.browser, "w1kq7x9aab3cde"  # which runs
+        browser, build = self.browser, "w1kq7x9aab3cde"  # which runs, longer than others did
+        page = f"{BEDE}/builds/build.html?site=bede&id={build}"
+        browser.open(page)
+        wait_until(lambda: browser.texts("pre.lines .line") == ["Nothing yet."])
+        self.assertFalse(browser.find("#build .search input").is_displayed())
+        self.assertIn(" was expected to end ", browser.find("#build").text)
         lines = [b"line %d\n" % number for number in range(1, 401)]
         self.append_log(build, 0, b"".join(lines[:200]))
         path = f"/api/v1/indexes/bede-gh200/builds/bede/{build}/log?offset=0"
@@ -771,7 +784,6 @@ class BrowserTest(unittest.TestCase):
         in_view = lambda number: browser.run(
             "const line = document.getElementById('L' + arguments[0]); if (!line) return false; const one = line.getBoundingClientRect(), box = line.parentElement.getBoundingClientRect();"
             "return line.matches('.chosen') && one.top >= 0 && one.bottom <= innerHeight && one.top >= box.top - 1 && one.bottom <= box.bottom + 1", number)
-        page = f"{BEDE}/builds/build.html?site=bede&id={build}"
         for size in (WIDE, NARROW):
             browser.show(size=size)
             browser.open("/")
@@ -850,6 +862,7 @@ class BrowserTest(unittest.TestCase):
         data = {"sites": [{"site": "bede", "cells": [wheel | {"version": "4", "state": "have"}]}], "requests": [wheel | one for one in asked]}
         states = self.browser.run("return yard.states_of(arguments[0], 'six').map(one => [one.state, one.page ?? one.site])", data)
         self.assertEqual(states, [["queued", "request.html?id=5"], ["failed", "request.html?id=2"], ["have", "bede"]])
+        self.assertEqual(self.browser.run("return yard.state({state: 'have'})[0].textContent"), "built")  # the index may not offer it
 
     def test_a_phone_shows_what_an_installer_will_lack_without_scrolling_to_the_requirements(self):
         browser = self.browser

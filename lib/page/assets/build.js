@@ -37,7 +37,7 @@
 
   // The log: all of it in memory, some of its lines on the page.
   const log = {lines: [], rest: "", offset: 0, decoder: new TextDecoder(), top: 0, chosen: -1, found: [], is_reading: false};
-  const box = element("pre", "", "log lines"), tools = element("form", "", "search"), note = element("span", "", "quiet");
+  const box = element("pre", "", "log lines"), tools = element("form", "", "search"), note = element("p", "", "quiet");
   const question = element("input"), label = element("label", "Search the log "), earlier = element("button", "Earlier lines"), later = element("button", "Later lines");
   box.tabIndex = 0;
   box.setAttribute("aria-label", "Log");
@@ -55,7 +55,7 @@
     link.click();
     URL.revokeObjectURL(url);
   });
-  tools.append(label, next, download, note);
+  tools.append(label, next, download);
   // A line that a progress bar rewrites shows its last state; colours of terminals are left out.
   const shown = line => line.replace(/\r+$/, "").replace(/^[^]*\r/, "").replace(/\x1b\[[0-9;?]*[A-Za-z]/g, "");
   const draw = () => {
@@ -144,7 +144,7 @@
     sessionStorage.setItem(token_key, key_field.value.trim());
     refresh().then(() => { key_note.textContent = key.hidden ? "" : "This token does not read them."; });
   });
-  log_part.append(element("h2", "Log"), key, tools, earlier, box, later);
+  log_part.append(element("h2", "Log"), key, tools, note, earlier, box, later);
   const link_to = (page, named) => {
     const link = element("a", named.id);
     link.href = page + ".html?" + new URLSearchParams(named);
@@ -205,7 +205,7 @@
         build.asked && ["asked ", yard.time(build.asked), ...(build.asked_by ? [" by " + who(build.asked_by)] : [])], build.attempts > 1 && build.attempts + " attempts",
         build.place && "place " + build.place + " in the queue", is_request && is_over(build) && ["ended ", yard.time(build.changed)],
         build.ended && ["ended ", yard.time(build.ended)], build.began && build.ended && "took " + yard.duration(seconds(build)),
-        build.expected_end && ["expected to end ", yard.time(build.expected_end), ", as " + (build.expected_from === 1 ? "the last one" : "the last " + build.expected_from) + " did"])];
+        build.expected_end && [(Date.parse(build.expected_end) < Date.now() ? "was " : "") + "expected to end ", yard.time(build.expected_end), ", as " + (build.expected_from === 1 ? "the last one" : "the last " + build.expected_from) + " did"])];
       if (build.state === "awaits_approval") parts.push(element("p", "An operator has to approve it.", "note"));
       if (build.nobody_takes) parts.push(element("p", "Waits: " + build.nobody_takes, "note"));
       if (is_request && build.reason && build.reason !== build.cause?.slice(0, build.reason.length)) parts.push(element("p", with_names(build.reason), "quiet"));
@@ -241,7 +241,8 @@
     }
     log_part.hidden = false;
     key.hidden = build.may_read_log;
-    for (const part of [tools, box]) part.hidden = !build.may_read_log;
+    box.hidden = !build.may_read_log;
+    tools.hidden = note.hidden = box.hidden || build.log_bytes === 0;
     if (!build.may_read_log) earlier.hidden = later.hidden = true;
     else if (build.log_bytes === 0 && !box.hasChildNodes()) box.append(element("span", is_over(build) ? "No log was kept." : "Nothing yet.", "line"));
     link_cause(build.cause);

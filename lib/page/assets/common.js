@@ -120,7 +120,7 @@ const yard = (() => {
     show_theme();
   });
   // The states that sites report, as every page shows them.
-  const words = {have: "available", wanted: "queued", active: "building", held: "held", "given up": "failed",
+  const words = {have: "built", wanted: "queued", active: "building", held: "held", "given up": "failed",
                  impossible: "impossible", excluded: "excluded", unknown: "unknown",
                  queued: "asked for", awaits_approval: "awaits approval", claimed: "building", done: "done", failed: "failed", cancelled: "cancelled"};  // these six: of a request
   const colours = {"given up": "failed", impossible: "excluded", queued: "wanted", awaits_approval: "held", claimed: "active", done: "have", cancelled: "excluded"};

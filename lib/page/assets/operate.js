@@ -288,7 +288,7 @@
   const files = async () => {
     const name = find.elements.namedItem("file").value.trim();
     note_above("files", "");
-    if (!name) return [];
+    if (!name) throw new Error("Type a part of a name above.");
     const found = (await of_indexes(async index => (await call(folder_of(index) + "/files?name=" + encodeURIComponent(name))).files
       .map(file => ({...file, index})))).flat();
     if (found.length > max_shown) note_above("files", "More than " + max_shown + " files have this in their names: type more of it.");

@@ -12,7 +12,8 @@
   const facets = [["python", 4], ["machine", 5], ["gpu", 6], ["uses", 7]];
   const index_at = 9;  // behind what the file has; the page of an index has no choice of index
   // From this page to the folder of each index's search. The front page shows results only for a question.
-  const folders = form.dataset.folders.split(" "), is_front = folders[0] !== "";
+  const folders = form.dataset.folders.split(" "), is_front = !document.body.dataset.root;
+  const index_of = folder => decodeURIComponent(new URL(folder, location.href).pathname.split("/").at(-3));
   const filters = folders.length > 1 ? [["index", index_at], ...facets] : facets;
   let rows = null, indexes = null, loading = null, shown = [], last_shown = null, questions = 0;
   form.hidden = false;
@@ -20,7 +21,7 @@
   const plain = text => yard.fold(text).replace(/[_.]/g, "-");
   const name_of = at => facets.find(([, column]) => column === at)[0];
   const open_index = (folder, top) => {
-    const index_name = decodeURIComponent(folder.split("/")[0]), files = yard.open_search(folder);
+    const index_name = index_of(folder), files = yard.open_search(folder);
     const walk = (root, begin, take) => files.walk(root, begin, max_shown, (key, value) => {
       const row = [key.slice(key.lastIndexOf(" ") + 1), ...value];
       row.folder = folder;
@@ -49,7 +50,7 @@
   const load = () => loading ??= Promise.all(folders.map(folder => yard.get(folder + "search.json").then(top => open_index(folder, top)))).then(async opened => {
     indexes = opened;
     for (const [name, at] of filters) {
-      const values = at === index_at ? folders.map(folder => decodeURIComponent(folder.split("/")[0])) : [...new Set(opened.flatMap(index => index.top.values[name]))];
+      const values = at === index_at ? folders.map(index_of) : [...new Set(opened.flatMap(index => index.top.values[name]))];
       values.sort((a, b) => a.localeCompare(b, "en", {numeric: true}));
       const select = form.elements.namedItem(name);
       for (const value of values) select.append(new Option(value, value));
@@ -177,7 +178,7 @@
       })).slice(0, max_near);
     list.prepend(...items);
     if (items.length) count.textContent = "No wheel of " + name + ", but the sites know of it. ";
-    const index_of = folder => decodeURIComponent(folder.split("/")[0]), is_own = folder => index_of(folder) === yard.machine.details?.index;
+    const is_own = folder => index_of(folder) === yard.machine.details?.index;
     [...folders].sort((a, b) => is_own(b) - is_own(a)).forEach((folder, at) =>
       count.append(at ? " · " : " ", link_to("Ask for " + name + (is_front ? " in " + index_of(folder) : ""), folder + "../builds/?package=" + encodeURIComponent(name))));
     if (is_front) return;

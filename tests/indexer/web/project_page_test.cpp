@@ -454,6 +454,7 @@ TEST_CASE("a project page says that the project is archived and why, and has no 
     view.quarantined = 2;
     CHECK(has(page_of(view), "All files of this project are in quarantine"));
     CHECK(!has(page_of(view), "no files"));
+    CHECK(!has(page_of(view), "No wheel yet"));
     ProjectView more = proven_view();
     more.quarantined = 2;
     CHECK(has(page_of(more), "2 more files are in quarantine and not offered."));
@@ -598,7 +599,9 @@ TEST_CASE("a cell of the grid has the wheels for its Python, or the build and it
                    : html.substr(at + start.size(), html.find("</td>", at) - at - start.size());
     };
     CHECK(has(cell("1.10.0", "3.12"), "href=\"#wheel-aaaaaaaaaaaa\">aarch64</a>"));
-    CHECK(!has(cell("1.10.0", "3.12"), "available"));  // the wheel says it
+    CHECK(!has(cell("1.10.0", "3.12"), "built"));  // the wheel says it
+    // Without a wheel in the index, as of one in quarantine, nothing is available.
+    CHECK(has(page_of({.project = "sample"}, {}, read_farm_report(status_json)), ">built</span>"));
     CHECK(has(cell("1.10.0", "3.11"), ">held</span><small>bede</small>"));
     for (const char* python : {"any 3", "3.11", "3.12"})
         CHECK_MESSAGE(has(cell("1.9.0", python), "any machine</a>"), python);

@@ -138,7 +138,8 @@ TEST_CASE(
          {"data-node=\"bede, gh (gh200)\"", "aarch64 · 72 cores · 479 GiB of memory · 1 GPU, sm_90",
           "href=\"../../project/sample/#wheel-cccccccccccc\"", "<td>gh (gh200), login</td>", "running 3.0",
           "build.html?site=bede&amp;id=w1", "memory ran out", "waiting&lt;b&gt; 9", "waits for torch",
-          "href=\"feed.xml\"", "data-pythons=\"3.11,3.12\""})
+          "href=\"feed.xml\"", "data-pythons=\"3.11,3.12\"", "What a project requires is judged on its page.",
+          "What it requires is judged on its project's page."})
         CHECK_MESSAGE(shows_part(html, part), part);
     CHECK(!shows_part(html, "elsewhere"));
     CHECK(!shows_part(html, "not proven"));

@@ -100,7 +100,7 @@ TEST_CASE(
     for (const char* part : {"data-folders=\"../../../site/project/\" data-wanted=\"si&quot;x&lt;y\"",
                              "data-project=\"si&quot;x&lt;y\"",
                              "<a href=\"../../../site/builds/?package=si%22x%3Cy\">Ask for a wheel</a>",
-                             "data-root=\"../../../site/\""})
+                             "data-root=\"../../../site/\"", "<a href=\"../../../site/site/\">Sites</a>"})
         CHECK_MESSAGE(html.find(part) != std::string::npos, part);
 }
 
