@@ -2,6 +2,7 @@
 #include "builder/attempt/journal.hpp"
 
 #include <algorithm>
+#include <cstddef>
 
 #include "builder/attempt/limits.hpp"
 #include "builder/attempt/temporary_files.hpp"
@@ -9,6 +10,12 @@
 #include "lib/base/files/untrusted_file.hpp"
 
 namespace wheelyard::builder {
+
+namespace {
+
+constexpr std::size_t max_journal_files = 100'000;
+
+}  // namespace
 
 namespace fs = std::filesystem;
 

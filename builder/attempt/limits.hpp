@@ -10,7 +10,6 @@ namespace wheelyard::builder {
 
 inline constexpr std::size_t max_attempt_id_bytes = 15;           // the limit of PBS for job names
 inline constexpr std::int64_t max_memory_mib = 64 * 1024 * 1024;  // of one job; 64 TiB hints at a wrong unit
-inline constexpr std::size_t max_journal_files = 100'000;
 
 // A file in the work folder. If it is missing, the file system with the jobs is not mounted there.
 inline constexpr const char* work_marker = ".wheelyard-work";

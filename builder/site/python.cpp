@@ -2,7 +2,6 @@
 #include "builder/site/python.hpp"
 
 #include "builder/schedule/machine_check.hpp"
-#include "builder/site/limits.hpp"
 #include "lib/base/files/temp_dir.hpp"
 #include "lib/base/process/process.hpp"
 #include "lib/base/text/text.hpp"
@@ -11,6 +10,14 @@
 #include "lib/wheel/version.hpp"
 
 namespace wheelyard::builder {
+
+namespace {
+
+constexpr std::int64_t venv_timeout_ms = 300'000;  // creates a venv with pip on a slow file system
+// Starts a Python on a cold network file system.
+constexpr std::int64_t probe_timeout_ms = 30'000;
+
+}  // namespace
 namespace templates {  // templates/NAME
 
 // Prints one line of JSON. os.confstr is the way packaging.tags finds the version of glibc; Py_GIL_DISABLED

@@ -2,6 +2,7 @@
 #include "builder/site/site.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "builder/attempt/limits.hpp"
 #include "builder/site/limits.hpp"
@@ -16,6 +17,10 @@
 
 namespace wheelyard::builder {
 namespace {
+
+constexpr std::int64_t max_tick_minutes = 60;   // the field of minutes of a cron line
+constexpr std::int64_t default_cache_gib = 50;  // source cache: holds a few clones of torch
+constexpr std::int64_t max_cache_gib = 1024 * 1024;
 
 namespace fs = std::filesystem;
 

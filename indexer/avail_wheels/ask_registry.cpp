@@ -1,8 +1,8 @@
 #include "indexer/avail_wheels/ask_registry.hpp"
 
+#include <cstddef>
 #include <filesystem>
 
-#include "indexer/avail_wheels/limits.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
@@ -15,6 +15,8 @@ namespace wheelyard::avail_wheels {
 namespace fs = std::filesystem;
 
 namespace {
+
+constexpr std::size_t max_token_bytes = 4096;  // the file of a user's token
 
 // The user's own file, whether it exists or not.
 fs::path token_file(const EnvironmentMap& environment) {

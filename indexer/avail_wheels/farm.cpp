@@ -2,9 +2,9 @@
 #include "indexer/avail_wheels/farm.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <system_error>
 
-#include "indexer/avail_wheels/limits.hpp"
 #include "lib/base/digest/hash_text.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/encoding.hpp"
@@ -19,6 +19,8 @@ namespace wheelyard::avail_wheels {
 namespace fs = std::filesystem;
 
 namespace {
+
+constexpr std::size_t max_requests_per_user = 20;
 
 // An index has its pages in simple/ and its status beside that folder: "https://farm/main/simple/" becomes
 // "https://farm/main/status.json".

@@ -1,11 +1,11 @@
 #include "indexer/avail_wheels/find_wheels.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
 #include <set>
 #include <utility>
 
-#include "indexer/avail_wheels/limits.hpp"
 #include "indexer/avail_wheels/query/filter.hpp"
 #include "indexer/avail_wheels/source/source.hpp"
 #include "indexer/avail_wheels/source/wheel_list_cache.hpp"
@@ -18,6 +18,10 @@ namespace wheelyard::avail_wheels {
 namespace fs = std::filesystem;
 
 namespace {
+
+constexpr int max_library_rounds = 8;        // each asks for the libraries of wheels that became the newest
+constexpr std::size_t max_unread_pages = 3;  // an upstream that does not answer takes its whole time for each
+constexpr std::size_t max_pages_of_missing = 64;  // of projects that a wheel list lacks
 
 using Listing = std::function<base::Result<std::vector<Candidate>>()>;
 

@@ -1,13 +1,13 @@
 #include "indexer/avail_wheels/node_judge.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <initializer_list>
 #include <iterator>
 #include <set>
 #include <string_view>
 #include <utility>
 
-#include "indexer/avail_wheels/limits.hpp"
 #include "indexer/avail_wheels/node/library_probe.hpp"
 #include "indexer/avail_wheels/query/needs.hpp"
 #include "indexer/avail_wheels/source/source.hpp"
@@ -15,6 +15,8 @@
 namespace wheelyard::avail_wheels {
 
 namespace {
+
+constexpr std::size_t max_required_depth = 32;  // of requirements of requirements; real ones have some ten
 
 // What these wheels need, each name once. Facts without one of these members name nothing that `ask` returns.
 std::vector<std::string> names_of(const std::vector<Candidate>& listed,

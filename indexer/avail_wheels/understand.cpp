@@ -5,7 +5,6 @@
 #include <system_error>
 #include <utility>
 
-#include "indexer/avail_wheels/limits.hpp"
 #include "indexer/avail_wheels/source/source.hpp"
 #include "indexer/avail_wheels/table/table.hpp"
 #include "indexer/avail_wheels/words.hpp"
@@ -19,6 +18,8 @@
 namespace wheelyard::avail_wheels {
 
 namespace {
+
+constexpr const char* system_site_file = "/etc/wheelyard/avail_wheels.toml";
 
 // A value outside its choices.
 base::Error bad_choice(const std::string& option, const std::string& value, const std::string& advice) {

@@ -1,6 +1,7 @@
 #include "indexer/web/farm_report.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "indexer/web/limits.hpp"
@@ -10,6 +11,9 @@
 namespace wheelyard::indexer {
 
 namespace {
+
+// The memory that a site reports; more is shown as this. Arithmetic with pixels and bytes stays within 64 bits.
+constexpr std::int64_t max_shown_mib = std::int64_t{1} << 40;
 
 std::string time_text(base::UnixMicros time) {
     return time > 0 ? base::render_rfc3339(time) : std::string();

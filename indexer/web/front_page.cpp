@@ -1,5 +1,6 @@
 // The front page: the indexes with their sites' hardware, the newest wheels, what is being built.
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "indexer/web/index_pages.hpp"
@@ -20,6 +21,9 @@ namespace wheelyard::indexer {
 using page::Html;
 
 namespace {
+
+// Builds that run, on the front page.
+constexpr std::size_t max_running = 12;
 
 std::string folder_of(const std::string& index) {
     return base::encode_percent(index) + "/";

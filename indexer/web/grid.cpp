@@ -4,6 +4,7 @@
 #include "indexer/web/project_page.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <set>
 #include <tuple>
@@ -18,6 +19,8 @@
 namespace wheelyard::indexer {
 
 namespace {
+
+constexpr std::size_t date_chars = 10;  // "2026-11-20"
 
 // PEP 440 order, newest first; what is no version comes last.
 struct NewestFirst {

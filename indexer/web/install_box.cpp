@@ -14,7 +14,6 @@
 #include <tuple>
 #include <utility>
 
-#include "indexer/web/limits.hpp"
 #include "indexer/web/shown_project.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
@@ -30,6 +29,10 @@ namespace wheelyard::indexer {
 using page::Html;
 
 namespace {
+
+// Of Python 3: those that a project page tells apart although no wheel names them, as Requires-Python does.
+constexpr int first_shown_minor = 9;
+constexpr int last_shown_minor = 14;
 
 using avail_wheels::Python;
 using avail_wheels::Runs;

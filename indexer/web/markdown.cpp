@@ -4,6 +4,7 @@
 #include <cmark-gfm.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <functional>
 #include <map>
@@ -26,6 +27,10 @@
 namespace wheelyard::indexer {
 
 namespace {
+
+// Headings of a description that get a list of contents, and lines of that list.
+constexpr std::size_t min_contents_lines = 5;
+constexpr std::size_t max_contents_lines = 100;
 
 struct FreeParser {
     void operator()(cmark_parser* parser) const { cmark_parser_free(parser); }

@@ -3,6 +3,7 @@
 #include "indexer/web/project_page.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <set>
 #include <span>
 #include <utility>
@@ -24,6 +25,11 @@
 namespace wheelyard::indexer {
 
 namespace {
+
+// Wheels of a project page with a section of their own; older ones are one line each. 40 sections are some 200 KiB.
+constexpr std::size_t max_wheel_sections = 40;
+// Lines of the list of older files.
+constexpr std::size_t max_listed_files = 2'000;
 
 using Rows = std::vector<const catalog::FileRow*>;
 

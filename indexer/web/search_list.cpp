@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <memory>
 #include <utility>
 
@@ -19,6 +20,22 @@ namespace wheelyard::indexer {
 using io::Json;
 
 namespace {
+
+// The name of a facet's first file: deeper ones, compressed and half written, are within the 255 bytes of a file name. A value
+// with a longer one, of a tag that somebody made up, is no choice of the search.
+constexpr std::size_t max_facet_file_bytes = 80;
+// Words of a project that find it, beside its name.
+constexpr std::size_t max_search_words = 16;
+// Versions of a project whose GPU architectures its row of the search states apart, some 30 bytes each.
+constexpr std::size_t max_search_gpu_versions = 16;
+// Newest uploads that search.json knows: max_newest, and as many that take the place of removed ones.
+constexpr std::size_t max_known_newest = 16;
+// The length of a summary in the search file and in lists.
+constexpr std::size_t max_summary_bytes = 200;
+// Libraries and components by which a search finds a project.
+constexpr std::size_t max_search_names = 12;
+// Pythons and machines for which a search knows another version than the newest.
+constexpr std::size_t max_search_fits = 60;
 
 constexpr std::size_t members = 8;  // and up to two more in rows of names
 

@@ -1,10 +1,10 @@
 #include "indexer/web/search_shards.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <utility>
 
-#include "indexer/web/limits.hpp"
 #include "indexer/web/search_list.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
@@ -15,6 +15,11 @@ namespace wheelyard::indexer {
 using io::Json;
 
 namespace {
+
+// Rows of a file of the search, some 130 bytes each: 100 results take one file and less than 100 rows of others, within 60 KB.
+constexpr std::size_t max_shard_rows = 300;
+// Characters of a key that are in the name of a file, three bytes each at most; behind them a leaf has more rows.
+constexpr std::size_t max_shard_depth = 50;
 
 std::string escaped(std::string_view text) {
     constexpr std::string_view digits = "0123456789abcdef";

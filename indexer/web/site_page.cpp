@@ -1,6 +1,7 @@
 #include "indexer/web/site_page.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
 #include <set>
 #include <utility>
@@ -15,6 +16,13 @@
 #include "lib/page/template.hpp"
 
 namespace wheelyard::indexer {
+
+namespace {
+
+// Builds of one kind on the page of a site; the page of builds has the others.
+constexpr std::size_t max_site_builds = 20;
+
+}  // namespace
 
 void SiteNodeLine::show(page::Values& to) const {
     to("name", name)("label", label)("about", about);

@@ -1,6 +1,7 @@
 #include "indexer/web/site_wheels.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -14,6 +15,8 @@ namespace wheelyard::indexer {
 using io::Json;
 
 namespace {
+
+constexpr std::size_t max_site_wheels_of_project = 20;
 
 constexpr std::string_view site_wheels_format = "wheelyard.site-wheels/1";
 constexpr std::size_t site_wheel_members = 9;

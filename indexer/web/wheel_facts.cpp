@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "indexer/avail_wheels/query/needs.hpp"
 #include "indexer/tree/paths.hpp"
-#include "indexer/web/limits.hpp"
 #include "indexer/web/shown_project.hpp"
 #include "indexer/web/state_cell.hpp"
 #include "lib/accelerator/accelerator_kind.hpp"
@@ -23,6 +23,9 @@ using io::Json;
 using page::Html;
 
 namespace {
+
+// Values of one list of a wheel's section, such as GPU architectures.
+constexpr std::size_t max_listed_values = 60;
 
 constexpr std::size_t anchor_digits = 12;
 

@@ -1,6 +1,7 @@
 // Envelopes as JSON.
 #include "lib/attest/envelope.hpp"
 
+#include <cstddef>
 #include <utility>
 
 #include "lib/attest/limits.hpp"
@@ -9,6 +10,8 @@
 
 namespace wheelyard::attest {
 namespace {
+
+constexpr std::size_t max_signatures = 8;  // of one envelope
 
 using io::Json;
 

@@ -8,11 +8,8 @@ namespace wheelyard::attest {
 
 inline constexpr std::size_t max_key_bytes = 16UL * 1024;  // a PEM file
 inline constexpr std::size_t max_signed_bytes =
-    256UL * 1024;                                 // an envelope, and a provenance with its statements
-inline constexpr std::size_t max_signatures = 8;  // of one envelope
-inline constexpr std::size_t max_statements = 8;  // of one provenance
-inline constexpr std::size_t max_root_keys = 32;  // of one root document
-inline constexpr std::size_t max_depth = 16;      // of their JSON
+    256UL * 1024;                             // an envelope, and a provenance with its statements
+inline constexpr std::size_t max_depth = 16;  // of their JSON
 // One of 256 lists: some 20 million projects in an index.
 inline constexpr std::size_t max_page_list_bytes = 16UL * 1024 * 1024;
 // A publish run shows a page before it signs it. A reader that finds another page than the signed one waits this often, and

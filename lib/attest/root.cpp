@@ -2,6 +2,7 @@
 #include "lib/attest/root.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "lib/attest/limits.hpp"
@@ -10,6 +11,8 @@
 
 namespace wheelyard::attest {
 namespace {
+
+constexpr std::size_t max_root_keys = 32;  // of one root document
 
 using io::Json;
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <iterator>
 #include <optional>
 #include <utility>
@@ -15,6 +16,8 @@
 
 namespace wheelyard::attest {
 namespace {
+
+constexpr std::size_t max_statements = 8;  // of one provenance
 
 using io::Json;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <mutex>
 
 #include "lib/base/limits.hpp"
@@ -9,13 +10,14 @@
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/dist_info/installed_tree.hpp"
 #include "lib/inspect/gpu/gpu_code.hpp"
-#include "lib/inspect/limits.hpp"
 #include "lib/inspect/zip/limits.hpp"
 #include "lib/inspect/zip/member_stream.hpp"
 #include "lib/inspect/zip/parallel.hpp"
 
 namespace wheelyard::inspect {
 namespace {
+
+constexpr std::uint64_t max_wheel_name_bytes = 32 * base::mib;  // of all ELF files together
 
 // The memory that the lists in `gpu` use, including the strings.
 std::uint64_t bytes_of_names(const GpuFacts& gpu) {

@@ -7,7 +7,6 @@
 #include "lib/inspect/dist_info/dist_info.hpp"
 #include "lib/inspect/dist_info/installed_tree.hpp"
 #include "lib/inspect/dist_info/record_check.hpp"
-#include "lib/inspect/limits.hpp"
 #include "lib/inspect/reached_code.hpp"
 #include "lib/inspect/sdist/sdist.hpp"
 #include "lib/inspect/truth/gather_facts.hpp"

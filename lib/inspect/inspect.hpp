@@ -3,6 +3,7 @@
 // uploads.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -20,6 +21,10 @@
 #include "lib/wheel/metadata.hpp"
 
 namespace wheelyard::inspect {
+
+// NAME_MAX (255 bytes) less ".metadata", which the published tree appends to a file's name (PEP 658). A row
+// whose page cannot be written would block every later one.
+inline constexpr std::size_t max_wheel_filename_bytes = 246;
 
 struct InspectOptions {
     Policy policy;

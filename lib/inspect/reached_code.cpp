@@ -11,7 +11,6 @@
 #include "lib/inspect/dist_info/installed_tree.hpp"
 #include "lib/inspect/python/gone_names.hpp"
 #include "lib/inspect/python/import_walk.hpp"
-#include "lib/inspect/python/limits.hpp"
 #include "lib/inspect/truth/libraries.hpp"
 #include "lib/inspect/truth/module_suffix.hpp"
 #include "lib/inspect/zip/member_stream.hpp"

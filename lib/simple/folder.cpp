@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 
 #include "lib/base/text/url.hpp"
-#include "lib/simple/limits.hpp"
 
 namespace wheelyard::simple {
 namespace {
+
+constexpr std::size_t max_folder_files = 200'000;
 
 namespace fs = std::filesystem;
 

@@ -9,18 +9,12 @@
 namespace wheelyard::simple {
 
 inline constexpr std::uint64_t max_page_bytes =
-    64 * base::mib;                                  // the root page of the largest public index: 30 MiB
-inline constexpr std::size_t max_links = 2'000'000;  // per page; the largest root page has 700,000
-inline constexpr std::size_t max_filename_bytes = 255;
+    64 * base::mib;  // the root page of the largest public index: 30 MiB
 // The size of a wheel list, and the maximum of each number in it: 1,000,000 wheels with facts need about 600 MB.
 inline constexpr std::uint64_t max_wheel_list_bytes = 4096 * base::mib;
 // Buffer size for reading a wheel list's projects in sequence: fits a processor's cache.
 inline constexpr std::uint64_t lines_read_at_once_bytes = 256 * base::kib;
-inline constexpr std::size_t max_folder_files = 200'000;
 inline constexpr std::uint64_t max_pip_config_bytes = base::mib;
-inline constexpr std::uint64_t max_netrc_bytes = base::mib;
-inline constexpr std::uint64_t max_login_answer_bytes = base::mib;
-inline constexpr std::size_t max_login_token_bytes = 1024;
 inline constexpr std::size_t max_told_bytes = 500;  // of a server's sentence, and of its advice
 
 }  // namespace wheelyard::simple

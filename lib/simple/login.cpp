@@ -1,20 +1,25 @@
 #include "lib/simple/login.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "lib/base/digest/digest.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
 #include "lib/io/json.hpp"
-#include "lib/simple/limits.hpp"
 #include "lib/simple/netrc.hpp"
 
 namespace wheelyard::simple {
 namespace {
+
+constexpr std::uint64_t max_login_answer_bytes = base::mib;
+constexpr std::size_t max_login_token_bytes = 1024;
 
 using io::Json;
 

@@ -4,14 +4,17 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <vector>
 
 #include "lib/base/files/file.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/base/text/text.hpp"
-#include "lib/simple/limits.hpp"
 
 namespace wheelyard::simple {
 namespace {
+
+constexpr std::uint64_t max_netrc_bytes = base::mib;
 
 namespace fs = std::filesystem;
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/text/text.hpp"
@@ -14,6 +15,9 @@
 
 namespace wheelyard::simple {
 namespace {
+
+constexpr std::size_t max_links = 2'000'000;  // per page; the largest root page has 700,000
+constexpr std::size_t max_filename_bytes = 255;
 
 using wheel::excerpt;
 

@@ -22,9 +22,6 @@ inline constexpr std::size_t max_phases = 16;             // of one running atte
 inline constexpr std::size_t max_memory_points = 60;      // of one running attempt: a picture of 240 pixels
 inline constexpr std::size_t max_failures = 50;           // the newest; older ones are in the agent's journal
 
-inline constexpr std::size_t max_finished =
-    50;  // attempts that ended well: more than end between two reports
-
 // Sites that report to one index.
 inline constexpr std::size_t max_sites_per_index = 64;
 // Requests that it shows, of the open ones the oldest: a page of them. A kibibyte holds one.
@@ -34,10 +31,5 @@ inline constexpr std::size_t max_index_status_bytes =
 
 // What the registry keeps of one build, as JSON: one attempt of a report without its log.
 inline constexpr std::size_t max_build_bytes = 16 * base::kib;
-
-// A tick takes some minutes at a slow file system, and cron may skip one.
-inline constexpr std::int64_t late_after_ms = 10 * 60'000;
-// For a report that does not say when the next one is due.
-inline constexpr std::int64_t silent_after_ms = 24 * 3'600'000;
 
 }  // namespace wheelyard::status

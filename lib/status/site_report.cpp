@@ -2,6 +2,8 @@
 #include "lib/status/site_report.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/utf8.hpp"
@@ -10,6 +12,12 @@
 
 namespace wheelyard::status {
 namespace {
+
+constexpr std::size_t max_finished = 50;  // attempts that ended well: more than end between two reports
+// A tick takes some minutes at a slow file system, and cron may skip one.
+constexpr std::int64_t late_after_ms = 10 * 60'000;
+// For a report that does not say when the next one is due.
+constexpr std::int64_t silent_after_ms = 24 * 3'600'000;
 
 using base::Result;
 using io::Json;

@@ -22,7 +22,7 @@ inline constexpr std::size_t max_metadata_bytes =
 inline constexpr std::size_t max_metadata_fields = 200'000;  // pip and uv have no limit
 inline constexpr std::size_t max_wheel_info_bytes = base::mib;
 inline constexpr std::size_t max_record_bytes = 256 * base::mib;
-// The maximum number of archive members (lib/inspect/limits.hpp) plus RECORD and its signatures.
+// The maximum number of archive members (lib/inspect/zip/zip.cpp) plus RECORD and its signatures.
 inline constexpr std::size_t max_record_rows = 200'003;
 inline constexpr std::size_t max_faults = 1000;        // that a lenient reader keeps of one file
 inline constexpr std::size_t max_excerpt_bytes = 160;  // of an offending value in an Error

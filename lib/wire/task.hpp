@@ -36,6 +36,8 @@ inline constexpr std::size_t max_claim_names = 4'096;    // per list of a claim:
 inline constexpr std::size_t max_task_word_bytes = 200;  // of a version, an agent's name, a project's name
 inline constexpr std::size_t max_uploads_reason_bytes = 300;
 inline constexpr std::size_t max_task_document = 1u << 20;  // bytes of each of these documents
+// Of one request; their answers fit the reply of any client.
+inline constexpr std::size_t max_tasks_added = 100;
 
 enum class TaskState { awaits_approval, queued, claimed, done, failed, cancelled };
 [[nodiscard]] std::string_view task_state_text(TaskState state);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <utility>
 
 #include "lib/base/digest/digest.hpp"
@@ -10,6 +11,12 @@
 
 namespace wheelyard::registry {
 namespace {
+
+// Agents: a code is pasted by hand; a token outlives the ticks and uploads between two renewals; a site may be away for
+// maintenance.
+constexpr std::int64_t agent_code_life_s = 60 * 60;
+constexpr std::int64_t agent_token_life_s = 12 * 60 * 60;
+constexpr std::int64_t agent_renewal_life_s = 60 * 24 * 60 * 60;
 
 struct Word {
     AgentRow row;

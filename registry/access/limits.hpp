@@ -9,8 +9,6 @@
 namespace wheelyard::registry {
 
 // Tokens.
-inline constexpr std::size_t token_secret_bytes =
-    32;                                           // 256 bits of entropy: an unsalted hash is safe to store
 inline constexpr std::size_t token_id_bytes = 6;  // public; unique among a few hundred tokens
 inline constexpr std::size_t max_authorization_bytes = 4 * base::kib;
 inline constexpr std::size_t max_token_name = 120;
@@ -23,21 +21,10 @@ inline constexpr std::int64_t publisher_token_life_s = 15 * 60;
 // twice. Beside the others.
 inline constexpr std::size_t max_publisher_tokens = 1'000;
 inline constexpr std::int64_t ended_publisher_tokens_kept_days = 1;
-// Agents: a code is pasted by hand; a token outlives the ticks and uploads between two renewals; a site may be away for
-// maintenance.
-inline constexpr std::int64_t agent_code_life_s = 60 * 60;
-inline constexpr std::int64_t agent_token_life_s = 12 * 60 * 60;
-inline constexpr std::int64_t agent_renewal_life_s = 60 * 24 * 60 * 60;
-// What an agent has replaced stays so long: within it a second use is noticed.
-inline constexpr std::int64_t replaced_renewals_kept_days = 30;
 // Of one agent, those included that it has replaced: some 60 renewals in 30 days, and the tokens of a day.
 inline constexpr std::size_t max_rows_of_agent = 500;
-// A log-in that ended stays listed so long, and the last one of a person longer: its name is that in the audit log.
-inline constexpr std::int64_t ended_log_ins_kept_days = 30;
-inline constexpr std::int64_t names_kept_days = 365;
 // One person logs in on several machines; one more log-in ends the oldest.
 inline constexpr std::size_t max_logins_of_person = 20;
-inline constexpr std::size_t person_digits = 16;       // of a hash: 64 bits tell the people of a site apart
 inline constexpr std::size_t max_scope_items = 1'000;  // indexes, projects or actions of one token
 
 }  // namespace wheelyard::registry

@@ -1,6 +1,8 @@
 #include "registry/access/person.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 
 #include "lib/base/digest/digest.hpp"
 #include "registry/access/agents.hpp"
@@ -9,6 +11,13 @@
 
 namespace wheelyard::registry {
 namespace {
+
+// What an agent has replaced stays so long: within it a second use is noticed.
+constexpr std::int64_t replaced_renewals_kept_days = 30;
+// A log-in that ended stays listed so long, and the last one of a person longer: its name is that in the audit log.
+constexpr std::int64_t ended_log_ins_kept_days = 30;
+constexpr std::int64_t names_kept_days = 365;
+constexpr std::size_t person_digits = 16;  // of a hash: 64 bits tell the people of a site apart
 
 base::UnixMicros end_of(const catalog::TokenRow& token) {
     return token.revoked ? std::min(token.revoked_at, token.expires) : token.expires;

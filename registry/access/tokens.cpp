@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <utility>
 
 #include "lib/base/digest/digest.hpp"
@@ -14,6 +15,8 @@
 
 namespace wheelyard::registry {
 namespace {
+
+constexpr std::size_t token_secret_bytes = 32;  // 256 bits of entropy: an unsalted hash is safe to store
 
 constexpr std::string_view token_prefix = "wy_";
 

@@ -1,5 +1,6 @@
 // The audit log, and what the people in it are called.
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
@@ -8,11 +9,15 @@
 #include "lib/wheel/name.hpp"
 #include "registry/api/api.hpp"
 #include "registry/api/families.hpp"
-#include "registry/api/limits.hpp"
 #include "registry/catalog/file_row.hpp"
 
 namespace wheelyard::registry {
 namespace {
+
+// Events in one reply of the audit log, and those that a filter looks at for it.
+constexpr std::size_t max_events_returned = 1'000;
+constexpr std::int64_t max_events_read = 100'000;
+constexpr std::size_t max_filter_bytes = 200;  // of one part of the filter
 
 using catalog::EventFilter;
 using io::field;

@@ -1,13 +1,21 @@
 #include "registry/api/contains.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <utility>
 
 #include "lib/base/text/text.hpp"
-#include "registry/api/limits.hpp"
 
 namespace wheelyard::registry {
+
+namespace {
+
+// Files that one reply of the search for a component looks at, and components in it.
+constexpr std::size_t max_files_searched = 1'000;
+constexpr std::size_t max_components_found = 1'000;
+
+}  // namespace
 
 using io::Json;
 

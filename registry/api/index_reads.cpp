@@ -1,5 +1,6 @@
 // What an index has and keeps, and why it shows a project; for operators, and for those who may read it.
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "lib/base/digest/digest.hpp"
@@ -10,7 +11,6 @@
 #include "registry/api/api.hpp"
 #include "registry/api/contains.hpp"
 #include "registry/api/families.hpp"
-#include "registry/api/limits.hpp"
 #include "registry/api/readers.hpp"
 #include "registry/api/storage.hpp"
 #include "registry/upstream/explain.hpp"
@@ -19,6 +19,10 @@
 
 namespace wheelyard::registry {
 namespace {
+
+// Files in one reply of the list of an index's files.
+constexpr std::size_t max_files_returned = 1'000;
+constexpr std::size_t max_component_bytes = 200;  // of the name, and of the version, that is looked for
 
 using io::field;
 

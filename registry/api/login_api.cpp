@@ -1,6 +1,7 @@
 #include "registry/api/login_api.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <utility>
 
@@ -14,13 +15,15 @@
 #include "registry/access/tokens.hpp"
 #include "registry/api/api.hpp"
 #include "registry/api/families.hpp"
-#include "registry/api/limits.hpp"
 #include "registry/http/forwarded.hpp"
 #include "registry/identity/limits.hpp"
 #include "registry/intake/refusal.hpp"
 
 namespace wheelyard::registry {
 namespace {
+
+constexpr std::size_t min_login_secret = 32;  // characters that the client chooses
+constexpr std::size_t max_login_secret = 128;
 
 using identity::Purpose;
 

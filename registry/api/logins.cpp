@@ -4,16 +4,19 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <utility>
 
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/private_files.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/log.hpp"
-#include "registry/api/limits.hpp"
 
 namespace wheelyard::registry {
 namespace {
+
+constexpr std::size_t max_failed_logins = 10'000;  // networks that are remembered; the oldest give way
+constexpr std::size_t max_client_secret_bytes = 4 * 1024;
 
 bool has(const std::vector<std::string>& list, const std::string& item) {
     return std::find(list.begin(), list.end(), item) != list.end();

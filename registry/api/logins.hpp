@@ -2,6 +2,8 @@
 // log-ins that wait.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -15,11 +17,19 @@
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
 #include "registry/config/config.hpp"
+#include "registry/http/limits.hpp"
 #include "registry/identity/exchange.hpp"
 #include "registry/identity/provider.hpp"
 #include "registry/identity/waiting.hpp"
 
 namespace wheelyard::registry {
+
+// Requests to providers: each may hold a thread for seconds. Of one network one of each kind.
+inline constexpr std::size_t max_running_logins = http::provider_threads - 4;
+inline constexpr std::size_t max_running_logins_of_a_kind = 8;  // so that devices leave pages some
+// Of them, of networks whose last log-in came to nothing within login_memory_s: a flood leaves the rest to others.
+inline constexpr std::size_t max_running_logins_of_failed = 4;
+inline constexpr std::int64_t login_memory_s = 60;
 
 // Requests to providers that run now: they are on threads that others wait for. Thread-safe.
 class RunningLogins {

@@ -1,5 +1,6 @@
 // Requests for wheels by people without a token, and what everybody may see of one.
 
+#include <cstddef>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -13,7 +14,6 @@
 #include "lib/wire/task.hpp"
 #include "registry/api/api.hpp"
 #include "registry/api/families.hpp"
-#include "registry/api/limits.hpp"
 #include "registry/api/readers.hpp"
 #include "registry/api/task_api.hpp"
 #include "registry/config/index_rules.hpp"
@@ -21,6 +21,8 @@
 
 namespace wheelyard::registry {
 namespace {
+
+constexpr std::size_t max_builds_of_request = 20;  // the newest
 
 using io::field;
 using wire::Task;

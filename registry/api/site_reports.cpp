@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <system_error>
 
 #include "lib/base/files/file.hpp"
@@ -10,10 +11,14 @@
 #include "lib/status/index_status.hpp"
 #include "lib/wire/problem.hpp"
 #include "lib/wire/task.hpp"
-#include "registry/api/limits.hpp"
 
 namespace wheelyard::registry {
 namespace {
+
+// The clocks of an agent and of the registry may differ by this much.
+constexpr std::int64_t max_clock_skew_ms = 10 * 60'000;
+// A site that has been silent for so long makes room for another one.
+constexpr std::int64_t forget_site_after_ms = std::int64_t{30} * 24 * 3'600'000;
 
 namespace fs = std::filesystem;
 

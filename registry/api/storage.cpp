@@ -1,17 +1,23 @@
 #include "registry/api/storage.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
 #include "lib/base/clock.hpp"
 #include "lib/io/json.hpp"
-#include "registry/api/limits.hpp"
 #include "registry/blobs/disk_room.hpp"
 #include "registry/intake/quota.hpp"
 
 namespace wheelyard::registry {
 namespace {
+
+// Projects, and uploaders, in the description of an index's storage.
+constexpr std::size_t max_top_returned = 50;
+// Days in the description of an index's storage.
+constexpr std::int64_t max_growth_days = 365;
 
 constexpr std::size_t day_length = 10;  // of "2026-11-20"
 

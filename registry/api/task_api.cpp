@@ -12,7 +12,6 @@
 #include "registry/access/person.hpp"
 #include "registry/api/api.hpp"
 #include "registry/api/families.hpp"
-#include "registry/api/limits.hpp"
 #include "registry/api/readers.hpp"
 #include "registry/config/index_rules.hpp"
 #include "registry/intake/refusal.hpp"
@@ -385,10 +384,10 @@ Reply add_tasks(const ApiParts& parts, const Call& call, const NoArguments&) {
     const auto document = io::parse_json(call.request.body);
     const bool is_list = document && document->string_or("format", "") == task_list_format;
     const std::size_t count = is_list ? document->items("tasks").size() : 0;
-    if (count == 0 || count > max_tasks_added)
+    if (count == 0 || count > wire::max_tasks_added)
         return refuse("task.body", "The body is not a list of tasks", std::to_string(count),
                       "send {\"format\":\"" + std::string(task_list_format) + "\",\"tasks\":[…]} with 1 to " +
-                          std::to_string(max_tasks_added) + " tasks");
+                          std::to_string(wire::max_tasks_added) + " tasks");
     io::Json answers = io::Json::array();
     for (const io::Json& wanted : document->items("tasks")) {
         const auto task = add_one(parts, call, wanted.render());

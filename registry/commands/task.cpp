@@ -21,7 +21,6 @@
 #include "lib/io/json.hpp"
 #include "lib/wire/task.hpp"
 #include "registry/access/person.hpp"
-#include "registry/api/limits.hpp"
 #include "registry/commands/command_line.hpp"
 #include "registry/commands/commands.hpp"
 #include "registry/commands/door.hpp"
@@ -84,8 +83,8 @@ base::Result<std::vector<base::Result<AnsweredTask>>> add_part(Door& door,
 std::vector<base::Result<AnsweredTask>> add_all(Door& door, const std::vector<wire::TaskRequest>& requests) {
     std::vector<base::Result<AnsweredTask>> answers;
     const std::span<const wire::TaskRequest> all(requests);
-    for (std::size_t from = 0; from < all.size(); from += max_tasks_added) {
-        const auto wanted = all.subspan(from, std::min(max_tasks_added, all.size() - from));
+    for (std::size_t from = 0; from < all.size(); from += wire::max_tasks_added) {
+        const auto wanted = all.subspan(from, std::min(wire::max_tasks_added, all.size() - from));
         auto part = add_part(door, wanted);
         for (std::size_t at = 0; at < wanted.size(); ++at)
             answers.push_back(part ? std::move((*part)[at]) : base::fail(part.error()));

@@ -1,11 +1,13 @@
 #include "registry/commit/late_roots.hpp"
 
 #include <algorithm>
-
-#include "registry/commit/limits.hpp"
+#include <cstdint>
 
 namespace wheelyard::registry {
 namespace {
+
+constexpr int root_rest_factor = 10;  // pause = 10 × the last write's duration: about a tenth of the time
+constexpr std::int64_t max_root_rest_ms = 60'000;  // longest pause, also between failed tries
 
 using Duration = LateRoots::TimePoint::duration;
 constexpr Duration max_rest = std::chrono::milliseconds(max_root_rest_ms);

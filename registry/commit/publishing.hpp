@@ -19,9 +19,11 @@
 #include "lib/base/result.hpp"
 #include "registry/catalog/catalog.hpp"
 #include "registry/commit/late_roots.hpp"
-#include "registry/commit/limits.hpp"
 
 namespace wheelyard::registry {
+
+inline constexpr std::int64_t root_delay_ms =
+    1'000;  // of deferred root pages: uploads of one burst share a write
 
 // A page that a publish run could not update although the rest of the run succeeded. An empty filename means
 // the project's pages.

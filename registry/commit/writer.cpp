@@ -1,15 +1,19 @@
 #include "registry/commit/writer.hpp"
 
+#include <cstddef>
 #include <exception>
 #include <future>
 #include <memory>
 #include <utility>
 
-#include "registry/commit/limits.hpp"
-
 namespace wheelyard::registry {
 
 namespace {
+
+// Commits that wait for the writer thread. Each belongs to an upload in progress, so the upload threads bound
+// the queue.
+constexpr std::size_t max_queued_writes = 256;
+constexpr std::size_t max_rows_of_a_commit = 64;  // keeps a group commit to a few ms
 
 // Sets the promise to what `ask` returns or throws.
 template <typename T, typename Ask>

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <optional>
 
@@ -13,6 +15,12 @@
 
 namespace wheelyard::registry {
 namespace {
+
+constexpr std::int64_t max_min_free_mib = 1024 * 1024;
+constexpr std::int64_t max_scrub_mib_per_s = 100'000;
+constexpr std::size_t max_index_name = 64;
+constexpr std::int64_t max_task_attempts = 10;  // claims per task
+constexpr std::int64_t max_kept_days = 36'500;  // of an ended task; 100 years means "forever"
 
 // First path segments that are the server's own routes.
 constexpr std::array<std::string_view, 6> reserved_names{"api",     "healthz", "readyz",

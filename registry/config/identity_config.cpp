@@ -1,6 +1,7 @@
 #include "registry/config/identity_config.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "lib/base/text/text.hpp"
 #include "lib/wheel/name.hpp"
@@ -11,6 +12,11 @@
 
 namespace wheelyard::registry {
 namespace {
+
+constexpr std::int64_t default_reading_days = 7;  // jobs start days after their log-in
+constexpr std::int64_t max_reading_days = 90;
+constexpr std::int64_t default_publishing_minutes = 15;
+constexpr std::int64_t max_publishing_minutes = 24 * 60;
 
 constexpr std::int64_t day_s = 24 * 3600;
 

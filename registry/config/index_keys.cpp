@@ -10,6 +10,9 @@
 namespace wheelyard::registry {
 namespace {
 
+constexpr std::int64_t max_file_mib_limit = 1024 * 1024;
+constexpr std::int64_t max_quota_files = 1'000'000'000;
+
 std::string in_quotes(std::string_view text) {
     return "\"" + std::string(text) + "\"";
 }

@@ -9,29 +9,14 @@ namespace wheelyard::registry {
 
 // Bounds of configuration values.
 inline constexpr std::int64_t default_max_file_mib = 8192;  // torch with every architecture is under 4 GiB
-inline constexpr std::int64_t max_file_mib_limit = 1024 * 1024;
 // SQLite's logs, the pages of a change and the wheel lists of a large index fit many times.
 inline constexpr std::int64_t default_min_free_mib = 64;
-inline constexpr std::int64_t max_min_free_mib = 1024 * 1024;
-inline constexpr std::int64_t default_scrub_mib_per_s = 8;  // 1 TB in a day and a half
-inline constexpr std::int64_t max_scrub_mib_per_s = 100'000;
+inline constexpr std::int64_t default_scrub_mib_per_s = 8;            // 1 TB in a day and a half
 inline constexpr std::int64_t max_quota_mib = std::int64_t{1} << 40;  // 2^60 bytes: the sum with a file fits
-inline constexpr std::int64_t max_quota_files = 1'000'000'000;
 inline constexpr std::uint64_t no_quota = std::numeric_limits<std::uint64_t>::max();
 inline constexpr std::uint64_t max_config_bytes = 1024 * 1024;  // thousands of indexes
 inline constexpr std::size_t max_config_changes = 10'000;       // that one run of a server applies
-inline constexpr std::size_t max_index_name = 64;
-inline constexpr std::size_t max_identity_name = 24;     // with it, names of people fit into those of tokens
-inline constexpr std::int64_t default_reading_days = 7;  // jobs start days after their log-in
-inline constexpr std::int64_t max_reading_days = 90;
-inline constexpr std::int64_t default_publishing_minutes = 15;
-inline constexpr std::int64_t max_publishing_minutes = 24 * 60;
-inline constexpr std::size_t max_pages_text = 2000;         // bytes: a paragraph on the front page
-inline constexpr std::uint64_t max_logo_bytes = 64 * 1024;  // every page loads it
-inline constexpr std::int64_t max_cooldown_days = 3650;
-inline constexpr std::int64_t max_cache_mib_limit = max_quota_mib;  // of what is kept of an upstream
+inline constexpr std::size_t max_identity_name = 24;  // with it, names of people fit into those of tokens
 inline constexpr std::int64_t max_lease_s = 7 * 24 * 3600;  // a dead agent holds its task for this long
-inline constexpr std::int64_t max_task_attempts = 10;       // claims per task
-inline constexpr std::int64_t max_kept_days = 36'500;       // of an ended task; 100 years means "forever"
 
 }  // namespace wheelyard::registry

@@ -2,10 +2,12 @@
 #include "registry/config/config.hpp"
 
 #include "lib/base/files/file.hpp"
-#include "registry/config/limits.hpp"
 
 namespace wheelyard::registry {
 namespace {
+
+constexpr std::size_t max_pages_text = 2000;         // bytes: a paragraph on the front page
+constexpr std::uint64_t max_logo_bytes = 64 * 1024;  // every page loads it
 
 std::string read_colour(io::TomlTable& table, std::string_view key, page::Scheme scheme) {
     std::string colour = table.string_or(key, "");

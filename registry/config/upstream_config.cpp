@@ -1,6 +1,7 @@
 #include "registry/config/upstream_config.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "lib/base/limits.hpp"
 #include "lib/base/text/text.hpp"
@@ -12,6 +13,9 @@
 
 namespace wheelyard::registry {
 namespace {
+
+constexpr std::int64_t max_cooldown_days = 3650;
+constexpr std::int64_t max_cache_mib_limit = max_quota_mib;  // of what is kept of an upstream
 
 // Projects are compared by their normalised names, so patterns are, too: "Our_*" matches our-tools.
 std::vector<std::string> read_globs(io::TomlTable& table, std::string_view key) {

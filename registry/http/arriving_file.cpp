@@ -1,11 +1,18 @@
 #include "registry/http/arriving_file.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "registry/http/limits.hpp"
 
 namespace wheelyard::http {
+
+namespace {
+
+constexpr std::int64_t arriving_step_ms = 100;
+
+}  // namespace
 
 ArrivingFile::ArrivingFile(base::Fd file, std::uint64_t size_bytes)
     : file_(std::move(file)), size_bytes_(size_bytes) {}

@@ -15,20 +15,14 @@ inline constexpr std::size_t max_request_head_bytes = 16 * base::kib;
 // Index, SHA-256 and a 255-byte name, all percent-encoded.
 inline constexpr std::size_t max_target_bytes = 4 * base::kib;
 inline constexpr std::size_t max_segment_bytes = 255;  // NAME_MAX of Linux file systems
-inline constexpr std::size_t max_segments = 8;
 // A JSON document with a reason or a list of names, never a file.
 inline constexpr std::size_t max_api_body_bytes = 64 * base::kib;  // read before a request takes a slot
 // Threads for requests that may ask a provider of identities; nothing else waits for them.
 inline constexpr std::size_t provider_threads = 16;
 inline constexpr std::size_t max_identity_body_bytes = 20 * base::kib;  // a token of 16 KiB, as JSON
 inline constexpr std::size_t max_report_body_bytes = 256 * base::kib;   // of a site: lib/status/limits.hpp
-inline constexpr std::size_t max_accept_ranges = 64;  // per Accept header; browsers send up to 10
-inline constexpr std::size_t max_chunk_line_bytes = 1 * base::kib;  // extensions of one chunk
-inline constexpr std::size_t max_forwarded_bytes =
-    255;  // of a host or a path that a proxy reports: DNS names have 253
+inline constexpr std::size_t max_chunk_line_bytes = 1 * base::kib;      // extensions of one chunk
 inline constexpr std::size_t max_trailer_bytes = 8 * base::kib;  // of a chunked body; read and discarded
-inline constexpr std::int64_t retry_after_s = 5;                 // Retry-After of every 503
-inline constexpr std::int64_t redirect_max_age_s = 60;  // cache lifetime of redirects to normalized names
 
 // Below this, compression saves less than a packet.
 inline constexpr std::size_t min_packed_bytes = 512;
@@ -39,6 +33,5 @@ inline constexpr std::uint64_t held_back_bytes = 64 * base::kib;
 inline constexpr std::uint64_t min_arriving_bytes = 1 * base::mib;
 // Readers wake up after this many bytes, and after this time if there are fewer.
 inline constexpr std::uint64_t arriving_step_bytes = 256 * base::kib;
-inline constexpr std::int64_t arriving_step_ms = 100;
 
 }  // namespace wheelyard::http

@@ -3,14 +3,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <string>
 
 #include "lib/base/text/text.hpp"
-#include "registry/http/limits.hpp"
 
 namespace wheelyard::http {
 
 namespace {
+
+constexpr std::size_t max_accept_ranges = 64;  // per Accept header; browsers send up to 10
 
 struct Offer {
     std::string_view media_type;

@@ -1,14 +1,17 @@
 #include "registry/http/public_url.hpp"
 
 #include <algorithm>
+#include <cstddef>
 
 #include "lib/base/text/text.hpp"
 #include "registry/http/forwarded.hpp"
-#include "registry/http/limits.hpp"
 
 namespace wheelyard::http {
 
 namespace {
+
+constexpr std::size_t max_forwarded_bytes =
+    255;  // of a host or a path that a proxy reports: DNS names have 253
 
 std::string_view last_of(std::string_view list) {
     return take_last_of_list(list);

@@ -3,16 +3,19 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 
 #include "lib/io/json.hpp"
 #include "lib/page/assets.hpp"
 #include "lib/page/frame.hpp"
 #include "registry/http/front_pages.hpp"
-#include "registry/http/limits.hpp"
 
 namespace wheelyard::http {
 
 namespace {
+
+constexpr std::int64_t retry_after_s = 5;        // Retry-After of every 503
+constexpr std::int64_t redirect_max_age_s = 60;  // cache lifetime of redirects to normalized names
 
 struct Phrase {
     int status;

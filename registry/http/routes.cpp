@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <utility>
 #include <vector>
 
@@ -20,6 +21,8 @@
 namespace wheelyard::http {
 
 namespace {
+
+constexpr std::size_t max_segments = 8;
 
 tl::unexpected<wire::Problem> bad_target(std::string detail, std::string_view target) {
     return wire::refuse("request.target", "Bad request target", std::move(detail),

@@ -1,6 +1,8 @@
 #include "registry/identity/exchange.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <iterator>
 
 #include "lib/base/digest/digest.hpp"
@@ -10,6 +12,11 @@
 
 namespace wheelyard::identity {
 namespace {
+
+constexpr std::size_t max_device_code_bytes =
+    2 * base::kib;                          // sealed and as base64url it fits into a `state`
+constexpr std::int64_t default_poll_s = 5;  // RFC 8628, 3.2
+constexpr std::int64_t slow_down_s = 5;     // RFC 8628, 3.5
 
 constexpr std::size_t random_text_bytes = 32;
 constexpr std::size_t max_answer_depth = 8;

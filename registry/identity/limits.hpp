@@ -8,28 +8,16 @@
 
 namespace wheelyard::identity {
 
-// The size of a token. Real ones have 0.5 to 4 KiB; groups make them longer.
-inline constexpr std::size_t max_token_bytes = 16 * base::kib;
-inline constexpr std::size_t max_token_depth = 8;  // of its JSON
 inline constexpr std::int64_t clock_skew_s = 60;
 inline constexpr std::int64_t max_token_life_s = 24 * 3600;  // an ID token is exchanged within seconds
-inline constexpr std::int64_t max_time_s = 4'000'000'000;    // the year 2096
 inline constexpr std::size_t max_subject_bytes = 255;        // OpenID Connect Core 1.0, section 2
 inline constexpr std::size_t max_shown_name_bytes = 60;      // of the name that people are shown
 inline constexpr std::size_t max_quoted_bytes = 100;         // of what a token says, in an error
-inline constexpr std::size_t max_groups = 1'000;             // that are looked at
 
 // The size of each document of a provider. Keycloak's discovery document has 6.5 kB, its key set 3 kB.
 inline constexpr std::size_t max_document_bytes = 64 * base::kib;
 inline constexpr std::size_t max_keys = 32;
-inline constexpr std::int64_t fetch_pause_s = 60;  // between two fetches of one provider, whatever tokens say
-inline constexpr std::int64_t documents_life_s =
-    600;  // then they are fetched again: a key may have been withdrawn
-inline constexpr std::int64_t connect_timeout_ms = 2'000;
 inline constexpr std::int64_t fetch_timeout_ms = 5'000;  // of one request, in all
-inline constexpr std::size_t min_rsa_bits = 2048;
-inline constexpr std::size_t max_rsa_bits = 8192;  // verifying with a longer one takes milliseconds
-inline constexpr std::size_t max_rsa_exponent_bytes = 4;
 
 // Log-ins that wait.
 inline constexpr std::int64_t waiting_life_s = 600;     // to type a password and a second factor
@@ -39,10 +27,6 @@ inline constexpr std::size_t max_noted_logins = 1'000;  // of each kind of note;
 inline constexpr std::size_t max_asked_for_client = 30;
 inline constexpr std::int64_t asked_window_s = 60;
 inline constexpr std::size_t max_code_bytes = 4 * base::kib;  // of a provider's `code` and `state`
-inline constexpr std::size_t max_device_code_bytes =
-    2 * base::kib;                                 // sealed and as base64url it fits into a `state`
-inline constexpr std::int64_t default_poll_s = 5;  // RFC 8628, 3.2
-inline constexpr std::int64_t slow_down_s = 5;     // RFC 8628, 3.5
 inline constexpr std::int64_t max_poll_s = 60;
 
 }  // namespace wheelyard::identity

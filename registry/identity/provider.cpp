@@ -1,6 +1,7 @@
 #include "registry/identity/provider.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <utility>
 
 #include "lib/io/json.hpp"
@@ -8,6 +9,9 @@
 
 namespace wheelyard::identity {
 namespace {
+
+constexpr std::int64_t fetch_pause_s = 60;      // between two fetches of one provider, whatever tokens say
+constexpr std::int64_t documents_life_s = 600;  // then they are fetched again: a key may have been withdrawn
 
 constexpr std::size_t max_document_depth = 8;
 

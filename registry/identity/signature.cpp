@@ -6,12 +6,15 @@
 #include <openssl/x509.h>
 
 #include <bit>
+#include <cstddef>
 #include <memory>
-
-#include "registry/identity/limits.hpp"
 
 namespace wheelyard::identity {
 namespace {
+
+constexpr std::size_t min_rsa_bits = 2048;
+constexpr std::size_t max_rsa_bits = 8192;  // verifying with a longer one takes milliseconds
+constexpr std::size_t max_rsa_exponent_bytes = 4;
 
 constexpr std::size_t coordinate_bytes = 32;  // of P-256 and Ed25519
 

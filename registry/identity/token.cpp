@@ -1,6 +1,8 @@
 #include "registry/identity/token.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <utility>
 
 #include "lib/base/digest/digest.hpp"
@@ -10,6 +12,12 @@
 
 namespace wheelyard::identity {
 namespace {
+
+// The size of a token. Real ones have 0.5 to 4 KiB; groups make them longer.
+constexpr std::size_t max_token_bytes = 16 * base::kib;
+constexpr std::size_t max_token_depth = 8;          // of its JSON
+constexpr std::int64_t max_time_s = 4'000'000'000;  // the year 2096
+constexpr std::size_t max_groups = 1'000;           // that are looked at
 
 tl::unexpected<base::Error> refuse(std::string code, std::string sentence, std::string value = {}) {
     if (value.size() > max_quoted_bytes) value = value.substr(0, max_quoted_bytes) + "…";

@@ -7,6 +7,8 @@
 namespace wheelyard::identity {
 namespace {
 
+constexpr std::int64_t connect_timeout_ms = 2'000;
+
 io::HttpSettings settings(bool permits_private) {
     io::HttpSettings settings;
     settings.connect_timeout_ms = connect_timeout_ms;

@@ -7,7 +7,7 @@
 
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/text/text.hpp"
-#include "lib/inspect/limits.hpp"
+#include "lib/inspect/inspect.hpp"
 #include "lib/inspect/verdict/policy.hpp"
 #include "lib/wheel/metadata.hpp"
 #include "lib/wheel/name.hpp"

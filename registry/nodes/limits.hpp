@@ -15,7 +15,6 @@ inline constexpr std::int64_t lease_margin_ms = 200;
 inline constexpr std::int64_t board_poll_ms = 5;
 // The database frees the writer's lock when its connection has been idle for this long; the holder gives up earlier.
 inline constexpr std::int64_t writer_idle_ms = 5'000;
-inline constexpr std::int64_t writer_margin_ms = 1'000;
 // A file that a node does not find counts as lost, and so as shown, only when the node would have left if others find it:
 // after a lease and two renewals, for each of which the database may take two seconds.
 [[nodiscard]] constexpr std::int64_t lost_after_ms(std::int64_t lease_ms) {

@@ -1,12 +1,19 @@
 #include "registry/nodes/writer_role.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <limits>
 #include <utility>
 
 #include "lib/io/log.hpp"
 
 namespace wheelyard::nodes {
+
+namespace {
+
+constexpr std::int64_t writer_margin_ms = 1'000;
+
+}  // namespace
 
 WriterRole::WriterRole(WriterLock& lock, const NodeClock& clock, std::int64_t lease_ms,
                        std::function<void()> changed, std::function<bool()> is_able)

@@ -3,23 +3,30 @@
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <cstdint>
 #include <cstring>
 #include <optional>
 #include <variant>
 
+#include "lib/base/limits.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/log.hpp"
 #include "registry/http/compression.hpp"
 #include "registry/http/limits.hpp"
 #include "registry/http/origin.hpp"
 #include "registry/http/relative_url.hpp"
-#include "registry/server/limits.hpp"
 #include "registry/server/slot.hpp"
 
 namespace wheelyard::http {
 
 namespace asio = boost::asio;
 namespace {
+
+constexpr int requests_per_turn = 16;  // pipelined on one connection; then others get a turn
+// How much of a refused body is read, so that the client sees the reply.
+constexpr std::uint64_t max_lingering_bytes = 256 * base::mib;
+constexpr std::int64_t max_lingering_ms = 30'000;
+constexpr std::int64_t quiet_lingering_ms = 2'000;  // ends earlier after this time without a byte
 
 wire::Problem head_too_large(std::string_view received) {
     if (received.find('\n') == std::string_view::npos)

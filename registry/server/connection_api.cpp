@@ -1,5 +1,6 @@
 // API requests: read the small body whole, then take a slot, reply from the pool.
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 
 #include "lib/io/log.hpp"
@@ -17,6 +18,10 @@
 namespace wheelyard::http {
 
 namespace {
+
+constexpr std::size_t max_waiting_strangers = 512;
+constexpr std::size_t max_waiting_strangers_of_a_network = 32;
+constexpr std::size_t first_body_bytes = 4 * base::kib;  // of memory; more as bytes arrive
 
 wire::Problem body_too_large(std::size_t max_body_bytes) {
     return wire::make_problem(

@@ -1,13 +1,18 @@
 // Requests that another node answers, and what a node without a lease answers.
 #include "registry/http/forwarded.hpp"
 #include "registry/server/connection.hpp"
-#include "registry/server/limits.hpp"
 #include "registry/server/pool_job.hpp"
 #include "registry/server/slot.hpp"
 
 namespace wheelyard::http {
 
 namespace {
+
+// Requests that another node answers: each uses as much as an upload, and waits on a thread of its own while it does.
+constexpr std::size_t max_forwards = 32;
+constexpr std::size_t max_forwards_of_strangers = 8;  // of them: who has a token finds the others free
+constexpr std::size_t max_forwarded_fetches =
+    8;  // of files, which may take minutes; uploads need threads, too
 
 wire::Problem forwards_busy() {
     return wire::make_problem("node.busy", "Too many requests to the node that writes",

@@ -5,11 +5,12 @@
 // one buffer takes.
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstring>
 
+#include "lib/base/limits.hpp"
 #include "lib/io/log.hpp"
 #include "registry/server/connection.hpp"
-#include "registry/server/limits.hpp"
 #include "registry/server/page_wait.hpp"
 #include "registry/server/pool_job.hpp"
 #include "registry/server/slot.hpp"
@@ -17,6 +18,11 @@
 namespace wheelyard::http {
 
 namespace {
+
+// Two per upload: one is filled while the other is written.
+constexpr std::size_t upload_buffer_bytes = 1 * base::mib;
+// Uploads that wait for others of their token; each holds a connection.
+constexpr std::size_t max_waiting_uploads = 256;
 
 wire::Problem all_uploads_busy() {
     return wire::make_problem("upload.busy", "Too many uploads",

@@ -11,6 +11,13 @@
 namespace wheelyard::http {
 namespace {
 
+// Below the timeout of pip's requests (15 s): a cached page is better than none.
+constexpr std::int64_t upstream_page_wait_ms = 10'000;
+// For a page that was never fetched: the client's timeout decides.
+constexpr std::int64_t upstream_first_page_wait_ms = 60'000;
+constexpr std::size_t max_upstream_waits = 1'024;  // concurrent; each holds a connection
+constexpr std::size_t max_upstream_waits_of_a_client = 768;
+
 wire::Problem upstream_late() {
     return wire::make_problem("upstream.late", "The upstream is slow",
                               "The upstream has not sent this yet; it is still being fetched.", {},

@@ -6,6 +6,7 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
 #include <csignal>
+#include <cstddef>
 #include <ctime>
 #include <exception>
 #include <vector>
@@ -17,13 +18,14 @@
 #include "registry/http/forwarded.hpp"
 #include "registry/http/openapi.hpp"
 #include "registry/server/connection.hpp"
-#include "registry/server/limits.hpp"
 
 namespace wheelyard::http {
 
 namespace asio = boost::asio;
 
 namespace {
+
+constexpr std::size_t forward_threads = 16;  // for requests that another node answers
 
 template <typename Is>
 std::set<std::string, std::less<>> names_of(const std::vector<IndexEntry>& indexes, Is is) {

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 
 #include "lib/base/clock.hpp"
@@ -29,6 +30,15 @@
 namespace wheelyard::http {
 
 namespace {
+
+constexpr std::size_t max_cached_bytes = 64 * base::mib;
+constexpr std::size_t max_cached_pages = 20'000;  // of any size: their names and dates take memory, too
+// The JSON root page, which is sent with serials and so not from the disk: 300,000 projects.
+constexpr std::size_t max_cached_root_bytes = 8 * base::mib;
+// Other indexes in which a project is looked for that one lacks: a call of the file system each.
+constexpr std::size_t max_indexes_asked = 64;
+// A project's page of which PyPI's JSON form is made: 30,000 files.
+constexpr std::size_t max_pypi_page_bytes = 16 * base::mib;
 
 Reply reply_not_found(std::string detail, std::string value) {
     return reply_problem(wire::make_problem("file.not_found", "Not found", std::move(detail),

@@ -23,19 +23,23 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <cstddef>
+#include <cstdint>
 #include <future>
 #include <mutex>
 
 #include "lib/io/log.hpp"
 #include "registry/server/client_socket.hpp"
 #include "registry/server/io_loop.hpp"
-#include "registry/server/limits.hpp"
 
 namespace wheelyard::http {
 
 namespace asio = boost::asio;
 
 namespace {
+
+constexpr std::size_t max_refusals_at_once = 64;  // connections over the limit that still get a 503
+constexpr std::int64_t accept_pause_ms = 100;     // after accept(2) failed for lack of descriptors or memory
 
 using Acceptor = asio::basic_socket_acceptor<asio::generic::stream_protocol>;
 using Endpoint = asio::generic::stream_protocol::endpoint;

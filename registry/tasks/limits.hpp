@@ -8,8 +8,6 @@
 
 namespace wheelyard::tasks {
 
-inline constexpr std::int64_t max_open_tasks =
-    10'000;  // more than a full build matrix; guards against faulty scripts
 inline constexpr std::int64_t max_open_tasks_of_a_token = 1'000;  // no token can fill the queue alone
 // Chosen so that a reply with the largest rows fits max_task_document.
 inline constexpr std::size_t max_tasks_returned = 100;
@@ -19,8 +17,7 @@ inline constexpr std::size_t log_piece_bytes = base::mib;      // size of one re
 inline constexpr std::int64_t sweep_every_s = 3'600;           // between removals of old tasks
 inline constexpr std::int64_t max_removed_at_once = 50;        // per transaction, which blocks other callers
 inline constexpr std::int64_t max_log_bytes_removed_at_once =
-    64 * base::mib;  // a removal run stops after this much
-inline constexpr std::size_t max_reason_bytes = 500;
+    64 * base::mib;                                       // a removal run stops after this much
 inline constexpr std::int64_t shown_after_end_days = 14;  // so long its readers see how a task ended
 
 // Requests without a token that have not ended: nobody fills the queue with them.

@@ -1,6 +1,8 @@
 #include "registry/tasks/task_store.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <utility>
 
 #include "lib/base/digest/digest.hpp"
@@ -13,6 +15,10 @@
 
 namespace wheelyard::tasks {
 namespace {
+
+constexpr std::int64_t max_open_tasks =
+    10'000;  // more than a full build matrix; guards against faulty scripts
+constexpr std::size_t max_reason_bytes = 500;
 
 using base::Result;
 using base::Status;

@@ -1,6 +1,7 @@
 // The table of a cached page, and how a newly fetched page changes it.
 #include "registry/upstream/cached_page.hpp"
 
+#include <cstddef>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -12,6 +13,8 @@
 
 namespace wheelyard::registry {
 namespace {
+
+constexpr std::size_t max_gone_files = 100'000;  // hashes of files that left a page
 
 using io::field;
 using io::Need;

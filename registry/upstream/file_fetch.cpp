@@ -1,10 +1,12 @@
 #include "registry/upstream/file_fetch.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <utility>
 
 #include "lib/base/files/file.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/inspect.hpp"
 #include "lib/wire/problem.hpp"
@@ -12,10 +14,13 @@
 #include "registry/intake/stored_row.hpp"
 #include "registry/intake/torch_tables.hpp"
 #include "registry/intake/validation.hpp"
-#include "registry/upstream/limits.hpp"
 
 namespace wheelyard::registry {
 namespace {
+
+constexpr int max_tries = 3;  // of one download in a row that bring less than `min_progress_bytes`
+constexpr std::uint64_t min_progress_bytes = 64 * base::kib;
+constexpr std::uint64_t room_check_bytes = 16 * base::mib;  // free space is checked this often
 
 constexpr int status_partial = 206;
 constexpr int status_no_such_range = 416;

@@ -1,6 +1,7 @@
 #include "registry/upstream/freshness.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -10,6 +11,8 @@
 
 namespace wheelyard::registry {
 namespace {
+
+constexpr std::int64_t default_retry_after_s = 60;  // of a 429 without Retry-After
 
 // Digits of any length: a huge number is a long time, not an error.
 std::optional<std::int64_t> parse_seconds(std::string_view text) {

@@ -1,6 +1,7 @@
 #include "registry/upstream/last_failures.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "lib/base/files/file.hpp"
@@ -11,6 +12,10 @@
 
 namespace wheelyard::registry {
 namespace {
+
+constexpr std::int64_t same_trouble_s =
+    24 * 3600;  // between two failures of a project: the count of later ones begins at one
+constexpr std::uint64_t max_failures_file_bytes = 1 * base::mib;
 
 constexpr std::string_view failures_format = "wheelyard.upstream-failures/1";
 

@@ -1,16 +1,20 @@
 #include "registry/upstream/last_used.hpp"
 
+#include <cstdint>
 #include <utility>
 
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/private_files.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/io/json.hpp"
 #include "lib/io/log.hpp"
-#include "registry/upstream/limits.hpp"
 
 namespace wheelyard::registry {
 namespace {
+
+constexpr std::int64_t last_used_kept_days = 400;  // later, the day of the fetch counts
+constexpr std::uint64_t max_last_used_bytes = 256 * base::mib;
 
 constexpr std::string_view format = "wheelyard.last-used/1";
 

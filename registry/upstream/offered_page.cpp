@@ -3,17 +3,22 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <set>
 #include <utility>
 
 #include "lib/base/digest/digest.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/io/log.hpp"
-#include "registry/upstream/limits.hpp"
 #include "registry/upstream/offer.hpp"
 #include "registry/upstream/upstreams.hpp"
 
 namespace wheelyard::registry {
 namespace {
+
+constexpr std::size_t large_page_files = 20'000;            // of such pages, one at a time is rendered
+constexpr std::uint64_t trim_after_bytes = 32 * base::mib;  // dropped: give memory back to the system
 
 const catalog::FileRow* find_row(const std::vector<catalog::FileRow>& rows, const std::string& filename) {
     const auto row = std::find_if(rows.begin(), rows.end(),

@@ -1,6 +1,7 @@
 #include "registry/upstream/page_fetch.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "lib/base/text/text.hpp"
@@ -14,6 +15,9 @@
 
 namespace wheelyard::registry {
 namespace {
+
+// A page of 64 MiB takes 400 MiB while it is read, and as much while it is rendered: of larger ones than these, one at a time.
+constexpr std::uint64_t large_page_bytes = 8 * base::mib;
 
 constexpr int status_not_modified = 304;
 constexpr int status_loop = 508;

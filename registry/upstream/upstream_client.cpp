@@ -2,6 +2,8 @@
 #include "registry/upstream/upstream_client.hpp"
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <set>
 #include <utility>
 
@@ -11,11 +13,18 @@
 #include "lib/base/text/url.hpp"
 #include "registry/http/request_head.hpp"
 #include "registry/upstream/freshness.hpp"
-#include "registry/upstream/limits.hpp"
 #include "registry/upstream/offer.hpp"
 
 namespace wheelyard::registry {
 namespace {
+
+constexpr int max_redirects = 5;
+constexpr std::int64_t page_timeout_ms = 60'000;
+constexpr std::int64_t connect_timeout_ms = 10'000;
+constexpr std::int64_t file_stall_timeout_ms = 30'000;  // before the first byte: it may fetch the file itself
+constexpr std::int64_t idle_body_ms = 10'000;           // between bytes
+constexpr std::int64_t min_file_bytes_per_s = 1'024;
+constexpr std::size_t max_password_bytes = 4'096;
 
 io::HttpSettings settings_of(const UpstreamConfig& upstream, bool permits_private) {
     io::HttpSettings settings;

@@ -1,22 +1,35 @@
 // Requests to upstreams, on the threads of SharedWork: what they bring is stored, and how they fail is remembered for
 // a while, so that a dead or lying upstream is not asked again by every client.
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <utility>
 
 #include "lib/attest/sigstore/attestation.hpp"
 #include "lib/attest/sigstore/limits.hpp"
 #include "lib/base/digest/digest.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/base/text/url.hpp"
 #include "lib/io/log.hpp"
 #include "registry/config/index_rules.hpp"
 #include "registry/upstream/freshness.hpp"
-#include "registry/upstream/limits.hpp"
 #include "registry/upstream/offer.hpp"
 #include "registry/upstream/upstreams.hpp"
 
 namespace wheelyard::registry {
 namespace {
+
+// Pauses after failures, of one page and of a whole upstream.
+constexpr std::int64_t page_retry_s = 10;
+constexpr std::int64_t min_backoff_s = 1;
+constexpr std::int64_t max_backoff_s = 60;
+constexpr std::int64_t file_retry_s = 10;
+constexpr std::int64_t refused_file_retry_s = 600;  // wrong bytes will be wrong again
+constexpr std::uint64_t small_file_bytes = 8 * base::mib;
+constexpr std::size_t max_idle_clients = 8;  // of one upstream, with their connections
+constexpr std::size_t max_failures = 10'000;
+constexpr std::size_t max_verified = 10'000;  // documents of attestations, of 200 bytes each
 
 constexpr std::string_view accept_integrity =
     "application/vnd.pypi.integrity.v1+json, application/json;q=0.5";

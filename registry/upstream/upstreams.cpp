@@ -3,6 +3,8 @@
 #include "registry/upstream/upstreams.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 
 #include "lib/base/digest/digest.hpp"
@@ -19,6 +21,10 @@
 
 namespace wheelyard::registry {
 namespace {
+
+constexpr std::int64_t stale_while_revalidate_s = 3600;  // served at once, and fetched again behind that
+constexpr std::size_t max_via_bytes = 512;  // a request through more registries than that goes in a circle
+constexpr std::size_t max_waiting_work = 1'024;
 
 using Kind = http::UpstreamAnswer::Kind;
 

@@ -2,6 +2,7 @@
 #include "builder/governor/memory/memory_limit.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "builder/governor/memory/limits.hpp"
 #include "lib/base/files/lock_file.hpp"
@@ -10,6 +11,8 @@
 
 namespace wheelyard::governor {
 namespace {
+
+constexpr std::int64_t qstat_timeout_ms = 10'000;  // a PBS server may be down
 
 std::optional<std::uint64_t> decimal_in(const JobEnvironment& environment, const char* name) {
     const auto found = environment.find(name);

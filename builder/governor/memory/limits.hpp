@@ -15,9 +15,6 @@ using base::mib;
 // Limits and the use of other processes change during a build.
 inline constexpr std::int64_t reread_limits_ms = 1'000;
 
-// A limit below this is a size without its unit.
-inline constexpr std::uint64_t min_limit_bytes = mib;
-
 // Memory kept free of compiles, for growth between two samples, page tables and the build tool itself.
 inline constexpr std::uint64_t reserve_divisor = 50;  // 1/50 of the limit, within the next two
 inline constexpr std::uint64_t min_reserve_bytes = 12 * mib;
@@ -29,9 +26,6 @@ inline constexpr std::int64_t pressure_memory_ms = 3'000;  // how long a shortag
 // Pressure stall information: a stalled share above stall_fraction, over at least stall_window_ms, is pressure.
 inline constexpr double stall_fraction = 0.1;
 inline constexpr std::int64_t stall_window_ms = 200;
-inline constexpr std::int64_t qstat_timeout_ms = 10'000;  // a PBS server may be down
 inline constexpr std::uint64_t max_proc_file_bytes = mib;
-inline constexpr std::size_t max_read_processes = 512;  // for the largest outside of compiles
-inline constexpr std::size_t max_tree_processes = 512;  // per compile
 
 }  // namespace wheelyard::governor

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 #include "builder/governor/memory/limits.hpp"
 #include "lib/base/files/file.hpp"
@@ -12,6 +13,9 @@
 
 namespace wheelyard::governor {
 namespace {
+
+// A limit below this is a size without its unit.
+constexpr std::uint64_t min_limit_bytes = mib;
 
 // A line of /proc/meminfo: "MemAvailable:   23104 kB".
 std::optional<double> meminfo_bytes(std::string_view meminfo, std::string_view name) {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -19,6 +20,9 @@
 
 namespace wheelyard::governor {
 namespace {
+
+constexpr std::size_t max_read_processes = 512;  // for the largest outside of compiles
+constexpr std::size_t max_tree_processes = 512;  // per compile
 
 struct Memory {
     double private_bytes = 0, shared_bytes = 0;

@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "indexer/avail_wheels/node/limits.hpp"
 #include "lib/accelerator/accelerator_kind.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/text.hpp"

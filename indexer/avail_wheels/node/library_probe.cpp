@@ -6,14 +6,16 @@
 #include <algorithm>
 #include <array>
 #include <climits>
+#include <cstddef>
+#include <cstdint>
 #include <fstream>
 #include <iterator>
 #include <optional>
 #include <system_error>
 #include <utility>
 
-#include "indexer/avail_wheels/node/limits.hpp"
 #include "lib/base/files/file.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::avail_wheels {
@@ -23,6 +25,12 @@ namespace fs = std::filesystem;
 namespace {
 
 using io::Json;
+
+constexpr std::size_t max_libraries_asked =
+    20'000;                                         // a whole index needs hundreds, a hostile wheel thousands
+constexpr std::size_t max_preload_bytes = 100'000;  // execve(2): MAX_ARG_STRLEN, 128 KiB a variable
+constexpr std::size_t max_loader_runs = 200;        // each 10 ms; 10 broken libraries of 2,000 take 200
+constexpr std::uint64_t max_library_cache_bytes = 16 * base::mib;  // of 20,000 names
 
 // Which libraries have versions that wheels need, by the start of their names.
 struct VersionedLibrary {

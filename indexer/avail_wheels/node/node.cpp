@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 
-#include "indexer/avail_wheels/node/limits.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::avail_wheels {

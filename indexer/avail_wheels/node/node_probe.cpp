@@ -5,11 +5,12 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <system_error>
 #include <utility>
 
-#include "indexer/avail_wheels/node/limits.hpp"
 #include "lib/accelerator/accelerator_kind.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/text.hpp"
@@ -19,6 +20,14 @@ namespace wheelyard::avail_wheels {
 namespace fs = std::filesystem;
 
 namespace {
+
+// /proc/cpuinfo of 1,000 processors: 2 MiB.
+constexpr std::uint64_t max_proc_bytes = 8 * base::mib;
+constexpr std::uint64_t max_libc_bytes = 16 * base::mib;  // includes its symbols
+constexpr std::size_t max_functions_asked = 3'000;        // PyPy 7.3.19 has 910; execve(2) takes 2 MiB
+constexpr std::int64_t probe_timeout_ms = 20'000;         // a GPU in power saving needs seconds to answer
+constexpr std::size_t max_module_folders = 200;           // .pth files may name many
+constexpr std::uint64_t max_node_bytes = 256 * base::kib;
 
 using io::Json;
 

@@ -13,9 +13,15 @@
 
 #include "indexer/avail_wheels/node/node.hpp"
 #include "lib/base/clock.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/base/process/process.hpp"
 
 namespace wheelyard::avail_wheels {
+
+inline constexpr std::uint64_t max_library_bytes =
+    64 * base::mib;                                        // libstdc++.so.6 with debug sections: 20 MiB
+inline constexpr std::int64_t python_timeout_ms = 10'000;  // a cold start on a busy parallel file system
+inline constexpr std::int64_t node_cache_s = 24 * 3600;    // a driver update requires a reboot
 
 using EnvironmentMap = std::map<std::string, std::string>;
 

@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <system_error>
 
-#include "indexer/avail_wheels/node/limits.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/text.hpp"
 
@@ -16,6 +16,9 @@ namespace wheelyard::avail_wheels {
 namespace fs = std::filesystem;
 
 namespace {
+
+constexpr std::uint64_t max_script_bytes = 64 * base::kib;  // of pip: 300 bytes
+constexpr int max_python_minor = 99;
 
 using EnvironmentMap = std::map<std::string, std::string>;
 

@@ -1,15 +1,19 @@
 // A Python that wheels are listed for, and the one that this shell uses.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "lib/base/limits.hpp"
 #include "lib/base/result.hpp"
 
 namespace wheelyard::avail_wheels {
+
+inline constexpr std::uint64_t max_pyvenv_bytes = 64 * base::kib;
 
 struct Python {
     int minor = 11;                          // of Python 3

@@ -3,6 +3,7 @@
 #include "lib/attest/sigstore/attestation.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <utility>
 
@@ -16,6 +17,9 @@
 
 namespace wheelyard::sigstore {
 namespace {
+
+constexpr std::size_t max_attestations = 2;  // one of each predicate type (PEP 740)
+constexpr std::size_t max_document_depth = max_depth + 4;
 
 using io::Json;
 

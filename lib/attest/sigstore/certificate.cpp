@@ -8,6 +8,7 @@
 #include <openssl/x509v3.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -19,6 +20,9 @@
 
 namespace wheelyard::sigstore {
 namespace {
+
+constexpr std::size_t max_certificate_bytes = 16 * base::kib;
+constexpr std::size_t max_identity_bytes = 1'024;  // of one claim of a certificate
 
 template <auto function>
 struct Free {

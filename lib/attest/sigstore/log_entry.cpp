@@ -1,6 +1,7 @@
 // Entries of a log: form, promise, inclusion, checkpoint, and what they are about.
 #include "lib/attest/sigstore/log_entry.hpp"
 
+#include <cstddef>
 #include <limits>
 #include <utility>
 
@@ -12,6 +13,9 @@
 
 namespace wheelyard::sigstore {
 namespace {
+
+constexpr std::size_t max_path = 63;  // hashes of an inclusion proof: a log has fewer than 2^63 entries
+constexpr std::size_t max_checkpoint_signatures = 16;  // of the log, and of witnesses
 
 using io::Json;
 

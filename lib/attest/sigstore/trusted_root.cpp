@@ -2,6 +2,7 @@
 #include "lib/attest/sigstore/trusted_root.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "lib/attest/sigstore/certificate.hpp"
@@ -11,6 +12,13 @@
 #include "lib/io/json.hpp"
 
 namespace wheelyard::sigstore {
+
+namespace {
+
+constexpr std::size_t max_authorities = 16;  // of a root, and certificates of their chains
+constexpr std::size_t max_logs = 64;
+
+}  // namespace
 
 namespace templates {
 extern const std::string_view public_root;

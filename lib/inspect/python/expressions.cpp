@@ -2,13 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/python/gone_names.hpp"
-#include "lib/inspect/python/limits.hpp"
 
 namespace wheelyard::inspect {
 namespace {
+
+constexpr std::size_t max_argument_tokens = 400;  // of a call; what follows is not looked at
 
 constexpr std::array<std::string_view, 4> open_names{"CDLL", "PyDLL", "LoadLibrary", "dlopen"};
 constexpr std::array<std::string_view, 2> import_names{"import_module", "__import__"};

@@ -1,6 +1,7 @@
 // The calls and names in the statements of one function or module body.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <set>
 #include <string>
@@ -11,6 +12,8 @@
 #include "lib/inspect/python/module_source.hpp"
 
 namespace wheelyard::inspect {
+
+inline constexpr std::size_t max_candidates = 40;  // names of libraries in one function
 
 // What is known of a name's value: the strings that it may be, and whether it may be others.
 struct KnownTexts {

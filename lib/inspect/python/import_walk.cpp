@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <unordered_map>
 #include <utility>
@@ -10,11 +12,15 @@
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/python/conditions.hpp"
 #include "lib/inspect/python/gone_names.hpp"
-#include "lib/inspect/python/limits.hpp"
 #include "lib/inspect/python/standard_modules.hpp"
 
 namespace wheelyard::inspect {
 namespace {
+
+constexpr std::uint64_t max_all_source_bytes = 32 * base::mib;  // that one import reaches
+constexpr std::size_t max_modules_read = 3'000;                 // torch's import reaches 1,200
+constexpr std::size_t max_call_depth = 12;
+constexpr std::size_t max_walk_steps = 2'000'000;  // effects that one import looks at: a second
 
 // The C library's, which the process has already.
 constexpr std::array<std::string_view, 13> loaded_libraries{

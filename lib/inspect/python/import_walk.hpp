@@ -2,6 +2,7 @@
 // standard library that some Pythons lack.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -12,9 +13,13 @@
 #include <utility>
 #include <vector>
 
+#include "lib/base/limits.hpp"
 #include "lib/inspect/python/module_source.hpp"
 
 namespace wheelyard::inspect {
+
+inline constexpr std::uint64_t max_source_bytes = base::mib;  // of one module; hand-written ones have less
+inline constexpr std::size_t max_opened = 64;                 // libraries in the facts of a wheel
 
 // Whether something happens in an import, and whether it matters.
 enum class Reach : std::uint8_t {

@@ -1,16 +1,18 @@
 #include "lib/inspect/python/module_source.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <optional>
 
 #include "lib/inspect/python/conditions.hpp"
 #include "lib/inspect/python/expressions.hpp"
 #include "lib/inspect/python/gone_names.hpp"
-#include "lib/inspect/python/limits.hpp"
 #include "lib/inspect/python/source_lines.hpp"
 
 namespace wheelyard::inspect {
 namespace {
+
+constexpr std::size_t max_block_depth = 100;  // Python refuses more levels of indentation
 
 // A header with what belongs to it: `if x:` and the lines that are further in, or what follows the colon.
 struct Clause {

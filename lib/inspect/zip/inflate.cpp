@@ -8,6 +8,7 @@
 #endif
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <new>
 #include <optional>
@@ -18,6 +19,8 @@
 
 namespace wheelyard::inspect {
 namespace {
+
+constexpr std::uint64_t min_block_bytes = 32;  // compressed
 
 // Both libraries take 32-bit sizes.
 constexpr std::size_t max_at_once = std::numeric_limits<std::uint32_t>::max();

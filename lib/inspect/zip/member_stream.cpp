@@ -1,12 +1,20 @@
 #include "lib/inspect/zip/member_stream.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 
 #include "lib/base/check.hpp"
 #include "lib/inspect/zip/limits.hpp"
 
 namespace wheelyard::inspect {
+
+namespace {
+
+constexpr std::uint64_t max_snapshots = 96;
+constexpr std::uint64_t max_passes = 8;
+
+}  // namespace
 
 MemberStream::MemberStream(const base::Reader& bytes, const Member& member) : bytes_(bytes), member_(member) {
     WHEELYARD_CHECK(member.readable);

@@ -2,6 +2,7 @@
 #include "lib/inspect/zip/zip.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "lib/base/text/byte_cursor.hpp"
 #include "lib/inspect/zip/limits.hpp"
@@ -9,6 +10,8 @@
 
 namespace wheelyard::inspect {
 namespace {
+
+constexpr std::uint64_t max_members = 200'000;  // torch has 13,187
 
 constexpr std::string_view central_signature{"PK\x01\x02", 4};
 constexpr std::string_view local_signature{"PK\x03\x04", 4};

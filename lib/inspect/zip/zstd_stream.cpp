@@ -1,7 +1,6 @@
 #include "lib/inspect/zip/zstd_stream.hpp"
 
 #include "lib/base/check.hpp"
-#include "lib/inspect/zip/limits.hpp"
 
 #ifdef WHEELYARD_ZSTD
 #include <zstd.h>
@@ -10,6 +9,12 @@
 #include <new>
 
 namespace wheelyard::inspect {
+
+namespace {
+
+constexpr int max_zstd_window_log = 27;  // 128 MiB: clang's maximum
+
+}  // namespace
 
 struct ZstdStream::State {
     ZSTD_DCtx* context = ZSTD_createDCtx();

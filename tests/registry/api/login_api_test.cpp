@@ -11,7 +11,7 @@
 #include "lib/io/json.hpp"
 #include "registry/access/limits.hpp"
 #include "registry/access/person.hpp"
-#include "registry/api/limits.hpp"
+#include "registry/api/logins.hpp"
 #include "registry/engine/sqlite/sqlite.hpp"
 #include "registry/identity/limits.hpp"
 #include "tests/registry/identity/provider_documents.hpp"

@@ -8,9 +8,9 @@
 #include <thread>
 #include <vector>
 
+#include "lib/wire/task.hpp"
 #include "registry/access/agents.hpp"
 #include "registry/api/api.hpp"
-#include "registry/api/limits.hpp"
 #include "registry/tasks/limits.hpp"
 #include "tests/registry/upload_fixture.hpp"
 #include "tests/support/sdist_writer.hpp"
@@ -297,7 +297,7 @@ TEST_CASE("one request adds many tasks, and a refused one stops none of the othe
     for (const std::string& wrong : {std::string("{}"), std::string("7"), body(""), fixture.body_of()})
         CHECK(fixture.ask(fixture.asker, "addTasks", wrong) == "400 task.body");
     std::string many = fixture.body_of();
-    for (std::size_t more = 0; more < registry::max_tasks_added; ++more)
+    for (std::size_t more = 0; more < wire::max_tasks_added; ++more)
         many += "," + fixture.body_of();
     CHECK(fixture.ask(fixture.asker, "addTasks", body(many)) == "400 task.body");
 }

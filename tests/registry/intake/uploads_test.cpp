@@ -17,7 +17,7 @@
 #include "lib/base/files/file.hpp"
 #include "lib/base/limits.hpp"
 #include "lib/base/text/encoding.hpp"
-#include "lib/inspect/limits.hpp"
+#include "lib/inspect/inspect.hpp"
 #include "lib/wheel/metadata.hpp"
 #include "lib/wire/wheel_provenance.hpp"
 #include "registry/engine/sqlite/sqlite.hpp"
