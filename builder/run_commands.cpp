@@ -7,8 +7,8 @@
 
 #include "builder/command_output.hpp"
 #include "builder/commands.hpp"
+#include "builder/screen.hpp"
 #include "builder/site/pasted_command.hpp"
-#include "builder/tick_lines.hpp"
 #include "builder/tick_until.hpp"
 #include "builder/workplace/notices.hpp"
 #include "builder/workplace/status_sender.hpp"

@@ -1,15 +1,19 @@
-// The output of `run`: one line per event, and on a terminal a status line below that is redrawn.
+// What `run` and `tick` print while they work.
 #pragma once
 
 #include <cstdio>
 #include <map>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "builder/show/report.hpp"
+#include "lib/base/clock.hpp"
 
 namespace wheelyard::builder {
 
+// The output of `run`: one line per event, and on a terminal a status line below that is redrawn.
 class Screen {
   public:
     // `terminal`: `out` supports redrawing a line.
@@ -31,6 +35,18 @@ class Screen {
     bool terminal_;
     bool drawn_ = false;
     std::map<std::string, std::string> said_;  // attempt → its last printed phase and tenth
+};
+
+// What ticks print that nobody watches: each line with the time, and not again what the tick before printed. Pure.
+class TickLines {
+  public:
+    // A tick begins: what only the one before the last said is new again.
+    void begin();
+    // The lines of `text` that are new, each with the time; empty: none.
+    [[nodiscard]] std::string fresh(std::string_view text, base::UnixMicros now);
+
+  private:
+    std::set<std::string, std::less<>> before_, now_;
 };
 
 }  // namespace wheelyard::builder

@@ -16,7 +16,6 @@
 #include <string_view>
 #include <vector>
 
-#include "builder/doctor/cmake_message.hpp"
 #include "builder/doctor/doctor_rules.hpp"
 #include "builder/doctor/error_line.hpp"
 #include "builder/doctor/line_context.hpp"

@@ -1,9 +1,12 @@
 // Follows where in a log a line stands: inside a warning that quotes source or text, or inside a probe of a
-// configuration. Such a line may hold the words of an error although the build goes on.
+// configuration. Such a line may hold the words of an error although the build goes on. And joins what CMake spreads over lines.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace wheelyard::builder {
@@ -41,5 +44,30 @@ class LineContext {
 
 // A probe's own file: "_configtest.c", "conftest.c", "CMakeFiles/CMakeScratch/…".
 [[nodiscard]] bool names_a_probe(std::string_view lower);
+
+// CMake's error with its text, which stands on the lines after its header, wrapped at 77 columns.
+//
+//     CMake Error at cmake/FindCUDNN.cmake:19 (find_library):
+//       Could not find cudnn_LIBRARY using the following names: cudnn,
+//       libcudnn.so.
+//     Call Stack (most recent call first):
+class CMakeMessage {
+  public:
+    struct Whole {
+        std::uint64_t line = 0;  // of the header
+        std::string text;        // header and text in one line
+    };
+    void clear() { *this = {}; }
+    // Each line in turn. A message, if this line is the first after it.
+    [[nodiscard]] std::optional<Whole> pass(std::string_view line, std::uint64_t number);
+    // The message that the end of the log ends.
+    [[nodiscard]] std::optional<Whole> finish();
+
+  private:
+    Whole whole_;
+    std::size_t indent_ = 0;  // of the header
+    std::size_t lines_ = 0;   // of text so far
+    bool is_open_ = false;
+};
 
 }  // namespace wheelyard::builder

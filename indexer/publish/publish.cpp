@@ -32,7 +32,6 @@
 #include "indexer/tree/event_log.hpp"
 #include "indexer/tree/page_files.hpp"
 #include "indexer/tree/paths.hpp"
-#include "indexer/tree/published_record.hpp"
 #include "indexer/tree/published_state.hpp"
 #include "indexer/tree/tree_files.hpp"
 #include "indexer/tree/tree_lock.hpp"

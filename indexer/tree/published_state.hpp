@@ -27,12 +27,14 @@
 // else shows that the root lacks the project.
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 
+#include "indexer/tree/disk.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
 #include "lib/io/json.hpp"
@@ -117,5 +119,24 @@ void forget_serial(PublishedState& state);
 // Errors: "publish.state_broken", "publish.state_format".
 [[nodiscard]] std::string render_published_state(const PublishedState& state);
 [[nodiscard]] base::Result<PublishedState> parse_published_state(std::string_view text);
+
+// Reads and writes published.json for one run.
+class PublishedRecord {
+  public:
+    PublishedRecord(Disk& disk, const std::filesystem::path& tree) : disk_(disk), tree_(tree) {}
+
+    // An empty state if the file does not exist. Also removes temporary files of killed runs.
+    // Errors: those of parse_published_state and of the disk.
+    [[nodiscard]] base::Result<PublishedState> read();
+    // Does not write an unchanged state, so a run without events costs no fsync. Durable after the next
+    // sync_directory of the tree's state folder.
+    [[nodiscard]] base::Status write(const PublishedState& state);
+    [[nodiscard]] bool says(const PublishedState& state) const { return state == written_; }
+
+  private:
+    Disk& disk_;
+    const std::filesystem::path& tree_;
+    PublishedState written_;
+};
 
 }  // namespace wheelyard::indexer

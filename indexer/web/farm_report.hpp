@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -91,5 +92,27 @@ struct FarmReport {
 inline constexpr std::size_t max_farm_report_bytes = status::max_index_status_bytes;
 // An empty report if the text is not such a document.
 [[nodiscard]] FarmReport read_farm_report(std::string_view text);
+
+// What the project pages of an index show of the report, so that a new one changes only the pages that it concerns:
+// TREE/<index>/builds/.shown, which web servers hide as they hide every name with a dot.
+//
+//     wheelyard.shown/1
+//     nodes <digest>
+//     left <name of a project>          only while pages are left: those behind this name show other node types
+//     project <digest> <name>
+inline constexpr std::string_view shown_report_file = ".shown";
+
+struct ShownReport {
+    std::string nodes;                            // digest of the node types, which every page shows
+    std::optional<std::string> left;              // the last project that shows them; nullopt: all do
+    std::map<std::string, std::string> projects;  // digest of the cells, by project
+    bool operator==(const ShownReport&) const = default;
+};
+
+// Times and progress are no part of it: the script of the pages brings them.
+[[nodiscard]] ShownReport shown_of(const FarmReport& report);
+[[nodiscard]] std::string render_shown_report(const ShownReport& shown);
+// An empty one if the text is damaged: the pages are written again.
+[[nodiscard]] ShownReport parse_shown_report(std::string_view text);
 
 }  // namespace wheelyard::indexer

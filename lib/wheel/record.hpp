@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "lib/base/result.hpp"
-#include "lib/wheel/faults.hpp"
+#include "lib/wheel/metadata.hpp"
 
 namespace wheelyard::wheel {
 

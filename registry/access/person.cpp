@@ -7,7 +7,7 @@
 #include "lib/base/digest/digest.hpp"
 #include "registry/access/agents.hpp"
 #include "registry/access/limits.hpp"
-#include "registry/access/publisher.hpp"
+#include "registry/access/token_rules.hpp"
 
 namespace wheelyard::registry {
 namespace {

@@ -9,7 +9,6 @@
 #include "registry/access/agents.hpp"
 #include "registry/access/limits.hpp"
 #include "registry/access/person.hpp"
-#include "registry/access/publisher.hpp"
 
 namespace wheelyard::registry {
 namespace {

@@ -11,7 +11,7 @@
 #include "lib/io/log.hpp"
 #include "registry/access/agents.hpp"
 #include "registry/access/limits.hpp"
-#include "registry/access/publisher.hpp"
+#include "registry/access/token_rules.hpp"
 
 namespace wheelyard::registry {
 namespace {

@@ -9,7 +9,7 @@
 #include "registry/access/limits.hpp"
 #include "registry/access/token_rules.hpp"
 #include "registry/api/api.hpp"
-#include "registry/api/families.hpp"
+#include "registry/api/operation.hpp"
 
 namespace wheelyard::registry {
 namespace {

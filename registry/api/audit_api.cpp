@@ -8,7 +8,7 @@
 #include "lib/base/text/text.hpp"
 #include "lib/wheel/name.hpp"
 #include "registry/api/api.hpp"
-#include "registry/api/families.hpp"
+#include "registry/api/operation.hpp"
 #include "registry/catalog/file_row.hpp"
 
 namespace wheelyard::registry {

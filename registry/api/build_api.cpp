@@ -10,7 +10,7 @@
 #include "lib/io/log.hpp"
 #include "lib/status/build_report.hpp"
 #include "registry/api/api.hpp"
-#include "registry/api/families.hpp"
+#include "registry/api/operation.hpp"
 #include "registry/api/readers.hpp"
 #include "registry/api/site_reports.hpp"
 #include "registry/api/task_api.hpp"

@@ -6,7 +6,7 @@
 
 #include "lib/io/toml.hpp"
 #include "registry/api/api.hpp"
-#include "registry/api/families.hpp"
+#include "registry/api/operation.hpp"
 #include "registry/api/readers.hpp"
 #include "registry/intake/refusal.hpp"
 

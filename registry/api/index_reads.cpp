@@ -10,7 +10,7 @@
 #include "lib/wheel/name.hpp"
 #include "registry/api/api.hpp"
 #include "registry/api/contains.hpp"
-#include "registry/api/families.hpp"
+#include "registry/api/operation.hpp"
 #include "registry/api/readers.hpp"
 #include "registry/api/storage.hpp"
 #include "registry/upstream/explain.hpp"

@@ -14,7 +14,7 @@
 #include "registry/access/token_rules.hpp"
 #include "registry/access/tokens.hpp"
 #include "registry/api/api.hpp"
-#include "registry/api/families.hpp"
+#include "registry/api/operation.hpp"
 #include "registry/http/forwarded.hpp"
 #include "registry/identity/limits.hpp"
 #include "registry/intake/refusal.hpp"

@@ -1,19 +1,33 @@
 #include "registry/api/operation.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/log.hpp"
 #include "lib/wheel/name.hpp"
-#include "registry/api/families.hpp"
-#include "registry/api/query.hpp"
 #include "registry/api/readers.hpp"
 #include "registry/lifecycle/action.hpp"
 #include "registry/upstream/source.hpp"
 
 namespace wheelyard::registry {
 namespace {
+
+// The first value of `name`, percent-decoded; nullopt if the name is missing or its value cannot be decoded.
+std::optional<std::string> query_value(std::string_view query, std::string_view name) {
+    for (const std::string_view item : base::split(query, '&')) {
+        const auto equals = item.find('=');
+        if (equals != std::string_view::npos && item.substr(0, equals) == name) {
+            auto value = base::decode_percent(item.substr(equals + 1));
+            if (value) return std::move(*value);
+        }
+    }
+    return std::nullopt;
+}
 
 using io::Json;
 

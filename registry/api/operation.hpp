@@ -8,8 +8,8 @@
 //     row<of_token, revoke_token>(posted("/api/v1/tokens/{token}/revoke", "revokeToken", "Revokes …", BodyKind::json, …),
 //                                 "lifecycle.body", {.scope = Scope::any_token})
 //
-// To add one: its row, its arguments and its function in the file of its family, and the family in families.hpp if it is
-// new. Nothing else branches on an operation.
+// To add one: its row, its arguments and its function in the file of its family, and the family at the end if it is new.
+// Nothing else branches on an operation.
 #pragma once
 
 #include <array>
@@ -283,5 +283,21 @@ constexpr OperationRow row(http::Operation operation, wire::Refusal malformed, c
     operation.arguments = Table;
     return {operation, right, malformed, typed<Table, Function>, stores, owner};
 }
+
+// The operations, by the file that has them.
+[[nodiscard]] std::span<const OperationRow> file_operations();
+[[nodiscard]] std::span<const OperationRow> rule_operations();
+[[nodiscard]] std::span<const OperationRow> index_operations();
+[[nodiscard]] std::span<const OperationRow> index_reads();
+[[nodiscard]] std::span<const OperationRow> wheel_operations();
+[[nodiscard]] std::span<const OperationRow> audit_operations();
+[[nodiscard]] std::span<const OperationRow> token_operations();
+[[nodiscard]] std::span<const OperationRow> agent_operations();
+[[nodiscard]] std::span<const OperationRow> site_operations();
+[[nodiscard]] std::span<const OperationRow> build_operations();
+[[nodiscard]] std::span<const OperationRow> request_operations();
+[[nodiscard]] std::span<const OperationRow> task_operations();
+[[nodiscard]] std::span<const OperationRow> login_operations();
+[[nodiscard]] std::span<const OperationRow> publish_operations();
 
 }  // namespace wheelyard::registry

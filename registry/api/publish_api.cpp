@@ -10,10 +10,9 @@
 #include "lib/io/json.hpp"
 #include "lib/io/log.hpp"
 #include "registry/access/limits.hpp"
-#include "registry/access/publisher.hpp"
 #include "registry/access/token_rules.hpp"
 #include "registry/api/api.hpp"
-#include "registry/api/families.hpp"
+#include "registry/api/operation.hpp"
 #include "registry/http/limits.hpp"
 #include "registry/identity/limits.hpp"
 

@@ -13,7 +13,7 @@
 #include "lib/wire/outcome.hpp"
 #include "lib/wire/task.hpp"
 #include "registry/api/api.hpp"
-#include "registry/api/families.hpp"
+#include "registry/api/operation.hpp"
 #include "registry/api/readers.hpp"
 #include "registry/api/task_api.hpp"
 #include "registry/config/index_rules.hpp"

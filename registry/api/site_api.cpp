@@ -7,7 +7,7 @@
 #include "lib/io/log.hpp"
 #include "lib/wheel/name.hpp"
 #include "registry/api/api.hpp"
-#include "registry/api/families.hpp"
+#include "registry/api/operation.hpp"
 #include "registry/api/readers.hpp"
 #include "registry/intake/refusal.hpp"
 

@@ -11,7 +11,7 @@
 #include "registry/access/agents.hpp"
 #include "registry/access/person.hpp"
 #include "registry/api/api.hpp"
-#include "registry/api/families.hpp"
+#include "registry/api/operation.hpp"
 #include "registry/api/readers.hpp"
 #include "registry/config/index_rules.hpp"
 #include "registry/intake/refusal.hpp"

@@ -10,10 +10,9 @@
 #include "registry/access/agents.hpp"
 #include "registry/access/limits.hpp"
 #include "registry/access/person.hpp"
-#include "registry/access/publisher.hpp"
 #include "registry/access/token_rules.hpp"
 #include "registry/api/api.hpp"
-#include "registry/api/families.hpp"
+#include "registry/api/operation.hpp"
 #include "registry/api/readers.hpp"
 #include "registry/intake/refusal.hpp"
 

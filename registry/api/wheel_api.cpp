@@ -9,7 +9,7 @@
 #include "lib/wire/problem.hpp"
 #include "registry/api/api.hpp"
 #include "registry/api/derived_sbom.hpp"
-#include "registry/api/families.hpp"
+#include "registry/api/operation.hpp"
 #include "registry/api/provenance.hpp"
 #include "registry/api/readers.hpp"
 #include "registry/catalog/file_row.hpp"

@@ -8,7 +8,6 @@
 #include "lib/base/text/text.hpp"
 #include "registry/catalog/postgres/postgres_catalog.hpp"
 #include "registry/catalog/sql/columns.hpp"
-#include "registry/catalog/sql/tables.hpp"
 #include "registry/catalog/sqlite/sqlite_catalog.hpp"
 #include "registry/engine/postgres/migration.hpp"
 #include "registry/engine/sqlite/sqlite.hpp"
@@ -17,8 +16,6 @@ namespace wheelyard::database {
 namespace {
 
 namespace fs = std::filesystem;
-using catalog::CopiedTable;
-
 constexpr std::int64_t copy_ms = 3'600'000;  // of one statement
 constexpr std::size_t rows_at_once = 200;    // 24 columns: within both engines' limits of parameters
 bool is_nullable(std::string_view column) {
@@ -140,6 +137,23 @@ base::Status check_nothing_happened(const postgres::Database& database) {
 
 }  // namespace
 
+std::vector<CopiedTable> copied_tables() {
+    return {
+        {"blob", "sha256", "size_bytes,unreferenced_since", "sha256"},
+        {"event", "serial", "serial,time", "kind,index_name,project,filename,details_json,actor,reason"},
+        {"project", "index_name, name", "", "index_name,name,status,status_reason"},
+        {"index_rule", "index_name", "", "index_name,rule_json"},
+        {"file", "id",
+         "id,added_serial," + engine::names_of_kind<catalog::FileRow>(catalog::sql::file_columns, true),
+         engine::names_of_kind<catalog::FileRow>(catalog::sql::file_columns, false)},
+        {"tombstone", "index_name, filename", "time,may_return", "index_name,filename,sha256"},
+        {"token", "id", engine::names_of_kind<catalog::TokenRow>(catalog::sql::token_columns, true),
+         engine::names_of_kind<catalog::TokenRow>(catalog::sql::token_columns, false)},
+        {"index_list", "only_row", "only_row", "json"},
+        {"change_count", "only_row", "only_row,count", ""},
+    };
+}
+
 base::Status copy_to_file(const postgres::Target& from, const fs::path& file) {
     WHEELYARD_TRY(catalog::open_sqlite_catalog(file, catalog::SqliteMode::alone));  // its tables
     WHEELYARD_ASSIGN(const auto to, sqlite::Database::open(file, sqlite::Database::Mode::read_write));
@@ -148,7 +162,7 @@ base::Status copy_to_file(const postgres::Target& from, const fs::path& file) {
     WHEELYARD_ASSIGN(const auto snapshot, postgres::Transaction::begin_read(live));
     WHEELYARD_ASSIGN(auto transaction, sqlite::Transaction::begin_immediate(to));
     WHEELYARD_TRY(to.run(emptied));
-    for (const CopiedTable& table : catalog::copied_tables())
+    for (const CopiedTable& table : copied_tables())
         WHEELYARD_TRY(copy_table(live, to, table));
     WHEELYARD_TRY(transaction.commit());
     return base::fsync_directory(file.parent_path());
@@ -172,7 +186,7 @@ base::Status copy_from_file(const fs::path& file, const postgres::Target& to) {
     WHEELYARD_TRY(check_nothing_happened(database));
     WHEELYARD_TRY(database.run(emptied));
     WHEELYARD_TRY(database.run("DELETE FROM index_list"));
-    for (const CopiedTable& table : catalog::copied_tables())
+    for (const CopiedTable& table : copied_tables())
         WHEELYARD_TRY(copy_table(from, database, table));
     // The next serial and the next id come after these.
     WHEELYARD_TRY(

@@ -2,11 +2,25 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "lib/base/result.hpp"
 #include "registry/engine/postgres/postgres.hpp"
 
 namespace wheelyard::database {
+
+// A table of the catalog. `numbers` and `texts`: names of columns, with commas. A column that may be NULL
+// (engine::may_be_null()) is copied as its empty text.
+struct CopiedTable {
+    std::string_view name;
+    std::string_view order;  // of the key
+    std::string numbers;
+    std::string texts;
+};
+// Every table of every engine (tests compare), each after those that it refers to.
+[[nodiscard]] std::vector<CopiedTable> copied_tables();
 
 // `file` must not exist; durable when it returns.
 [[nodiscard]] base::Status copy_to_file(const postgres::Target& from, const std::filesystem::path& file);

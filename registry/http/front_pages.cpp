@@ -9,7 +9,6 @@
 #include "lib/page/search_form.hpp"
 #include "lib/page/template.hpp"
 #include "lib/simple/client_config.hpp"
-#include "registry/http/shown_pages.hpp"
 
 namespace wheelyard::http {
 

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
 
 #include "lib/base/text/text.hpp"
+#include "lib/base/text/url.hpp"
 #include "registry/http/forwarded.hpp"
 
 namespace wheelyard::http {
-
 namespace {
 
 constexpr std::size_t max_forwarded_bytes =
@@ -56,6 +57,15 @@ std::string public_url_of(const RequestHead& head, bool is_tls, bool is_from_pro
         prefix = path_prefix(last_of(head.forwarded_prefix));
     }
     return scheme.append("://").append(host).append(prefix);
+}
+
+bool is_from_other_site(const RequestHead& head, std::string_view base_url) {
+    if (head.method == "GET" || head.method == "HEAD" || head.method == "OPTIONS") return false;
+    if (!head.fetch_site.empty()) return head.fetch_site != "same-origin" && head.fetch_site != "none";
+    if (head.origin.empty()) return false;
+    const auto origin = base::parse_url(head.origin);  // "null" is no URL
+    const auto own = base::parse_url(base_url);
+    return !origin || !own || origin->host != own->host;
 }
 
 }  // namespace wheelyard::http

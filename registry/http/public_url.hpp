@@ -1,4 +1,5 @@
-// The URL at which clients see this server: where no relative link will do, it names the server. Pure.
+// The URL at which clients see this server: where no relative link will do, it names the server, and a page of another site is
+// known by it. Pure.
 #pragma once
 
 #include <string>
@@ -14,5 +15,11 @@ namespace wheelyard::http {
 // counts, the one that this proxy has added. A value that is no scheme, host or path is as if it were absent.
 [[nodiscard]] std::string public_url_of(const RequestHead& head, bool is_tls, bool is_from_proxy,
                                         std::string_view configured);
+
+// Whether a page of another site made a browser send a request (CSRF).
+// True of a request that may change something and comes from a page of another site, by Sec-Fetch-Site (W3C Fetch Metadata) or
+// else by Origin (RFC 6454 §7): a browser adds a password that its user typed once to such requests, too. Programs send neither
+// field. `base_url`: this server as the client sees it. Ports do not count: a proxy may remove that of the server.
+[[nodiscard]] bool is_from_other_site(const RequestHead& head, std::string_view base_url);
 
 }  // namespace wheelyard::http

@@ -24,7 +24,7 @@
 //     /<index>/status.json                       what the sites of the index report
 //     /<index>/legacy/                           uploads, with or without the final slash (twine follows no
 //     redirect)
-//     /<index>/uploads/[<id>]                    resumable uploads (resumable.hpp)
+//     /<index>/uploads/[<id>]                    resumable uploads (upload.hpp)
 #pragma once
 
 #include <map>

@@ -19,7 +19,7 @@
 #include "lib/base/clock.hpp"
 #include "registry/access/tokens.hpp"
 #include "registry/blobs/disk_room.hpp"
-#include "registry/http/resumable.hpp"
+#include "registry/http/upload.hpp"
 
 namespace wheelyard::registry {
 

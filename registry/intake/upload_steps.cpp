@@ -13,7 +13,7 @@
 #include "lib/wire/facts_json.hpp"
 #include "lib/wire/task.hpp"
 #include "registry/access/agents.hpp"
-#include "registry/access/publisher.hpp"
+#include "registry/access/token_rules.hpp"
 #include "registry/intake/library_lookup.hpp"
 #include "registry/intake/quota.hpp"
 #include "registry/intake/torch_tables.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "registry/intake/upload.hpp"
+#include "registry/intake/upload_body.hpp"
 #include "registry/intake/uploads.hpp"
 
 namespace wheelyard::registry {

@@ -9,7 +9,7 @@
 #include "lib/wire/cpu_options.hpp"
 #include "lib/wire/facts_json.hpp"
 #include "lib/wire/wheel_provenance.hpp"
-#include "registry/access/publisher.hpp"
+#include "registry/access/token_rules.hpp"
 #include "registry/intake/stored_row.hpp"
 #include "registry/intake/torch_tables.hpp"
 #include "registry/intake/upload_steps.hpp"

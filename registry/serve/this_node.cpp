@@ -3,18 +3,71 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <string>
 #include <system_error>
 #include <thread>
 #include <utility>
 
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/result.hpp"
+#include "lib/base/text/encoding.hpp"
 #include "lib/io/http_client.hpp"
 #include "lib/io/log.hpp"
+#include "registry/blobs/store.hpp"
+#include "registry/config/config.hpp"
 #include "registry/http/reply.hpp"
 #include "registry/nodes/node_board.hpp"
-#include "registry/serve/shared_blobs.hpp"
 
 namespace wheelyard::registry {
 namespace {
+
+constexpr std::size_t mark_bytes = 8;
+
+// A server starts, and shows its pages, while the store is away.
+std::string unproved(const std::string& mark, const base::Error& error) {
+    io::log_warn("node.blobs_not_proved", {{"error", error.text()}});
+    return mark;
+}
+
+// Whether all nodes keep their wheels in one store: a mark in it, whose name is in the database.
+
+// Machine and data folder, "login1:/var/lib/wheelyard".
+std::string place_of(const RegistryConfig& config) {
+    return name_of_machine() + ":" + config.store.string();
+}
+
+// "8f0c5a… s3://farm": the mark's name, and where the node that left it found the store.
+std::string name_of_mark(const std::string& mark) {
+    return mark.substr(0, mark.find(' '));
+}
+
+// The mark that the store of the wheels has in common with those of the nodes that run; "node.differs": they have another
+// one. Where none runs, the store may be another one than before: it gets a mark of its own, and who has the former one is
+// no longer alike. The mark as the database has it, unproved, where the store does not answer.
+base::Result<std::string> prove_blobs(nodes::NodeBoard& board, const blobs::BlobStore& blobs,
+                                      const RegistryConfig& config) {
+    const std::string here = config.blob_place().text();
+    while (true) {
+        WHEELYARD_ASSIGN(const std::string mark, board.blob_mark());
+        const base::Result<bool> is_marked = mark.empty() ? false : blobs.has_mark(name_of_mark(mark));
+        if (!is_marked) return unproved(mark, is_marked.error());
+        if (*is_marked) return mark;
+        WHEELYARD_ASSIGN(const auto seen, board.nodes());
+        const auto other = std::find_if(seen.begin(), seen.end(), [&](const nodes::SeenNode& node) {
+            return node.row.place != place_of(config);
+        });
+        if (!mark.empty() && other != seen.end())
+            return base::fail("node.differs",
+                              "This node keeps the wheels elsewhere than node " + other->row.name,
+                              "here " + here + ", there " + mark.substr(mark.find(' ') + 1),
+                              "give both the same [stores] blobs, or one shared folder; to change it, stop "
+                              "all nodes first");
+        const std::string own = base::encode_hex(base::random_bytes(mark_bytes)) + " " + here;
+        if (const auto left = blobs.leave_mark(name_of_mark(own)); !left) return unproved(mark, left.error());
+        WHEELYARD_ASSIGN(const bool is_kept, board.replace_blob_mark(mark, own));
+        if (is_kept) return own;
+    }
+}
 
 constexpr const char* store_of_wheels = "the store of the wheels";
 // For what the writer does beside waiting for pages: checks and stores a wheel of several gigabytes, or fetches one.

@@ -13,9 +13,8 @@
 #include "lib/io/log.hpp"
 #include "registry/http/compression.hpp"
 #include "registry/http/limits.hpp"
-#include "registry/http/origin.hpp"
+#include "registry/http/public_url.hpp"
 #include "registry/http/relative_url.hpp"
-#include "registry/server/slot.hpp"
 
 namespace wheelyard::http {
 

@@ -2,8 +2,10 @@
 // connection for the next request. A coroutine on one I/O thread; not thread-safe. Internal to the server.
 #pragma once
 
+#include <atomic>
 #include <boost/asio/awaitable.hpp>
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,9 +17,27 @@
 #include "registry/http/routes.hpp"
 #include "registry/server/client_socket.hpp"
 #include "registry/server/io_loop.hpp"
-#include "registry/server/slot.hpp"
 
 namespace wheelyard::http {
+
+// One of a limited number of concurrent operations, released at the end of its scope. Thread-safe: threads share `now`,
+// which outlives the slot.
+class Slot {
+  public:
+    Slot(std::atomic<std::size_t>& now, std::size_t max) : now_(now), taken_(now.fetch_add(1) < max) {
+        if (!taken_) now_.fetch_sub(1);
+    }
+    ~Slot() {
+        if (taken_) now_.fetch_sub(1);
+    }
+    Slot(const Slot&) = delete;
+    Slot& operator=(const Slot&) = delete;
+    [[nodiscard]] bool taken() const { return taken_; }
+
+  private:
+    std::atomic<std::size_t>& now_;
+    const bool taken_;
+};
 
 class Connection {
   public:

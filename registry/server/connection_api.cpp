@@ -11,9 +11,7 @@
 #include "registry/http/reply.hpp"
 #include "registry/server/connection.hpp"
 #include "registry/server/limits.hpp"
-#include "registry/server/page_wait.hpp"
 #include "registry/server/pool_job.hpp"
-#include "registry/server/slot.hpp"
 
 namespace wheelyard::http {
 

@@ -2,7 +2,6 @@
 #include "registry/http/forwarded.hpp"
 #include "registry/server/connection.hpp"
 #include "registry/server/pool_job.hpp"
-#include "registry/server/slot.hpp"
 
 namespace wheelyard::http {
 

@@ -3,7 +3,6 @@
 #include "registry/server/connection.hpp"
 #include "registry/server/limits.hpp"
 #include "registry/server/pool_job.hpp"
-#include "registry/server/slot.hpp"
 
 namespace wheelyard::http {
 

@@ -1,7 +1,7 @@
 // Files whose bytes are in a blob store: the tree has said that the client may have them, and which bytes it wants.
 #include "registry/server/connection.hpp"
 #include "registry/server/limits.hpp"
-#include "registry/server/page_wait.hpp"
+#include "registry/server/pool_job.hpp"
 
 namespace wheelyard::http {
 namespace {

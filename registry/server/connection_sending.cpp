@@ -8,7 +8,7 @@
 #include "lib/io/log.hpp"
 #include "registry/server/connection.hpp"
 #include "registry/server/limits.hpp"
-#include "registry/server/page_wait.hpp"
+#include "registry/server/pool_job.hpp"
 
 namespace wheelyard::http {
 

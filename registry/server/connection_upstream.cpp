@@ -4,9 +4,7 @@
 #include "registry/http/rendered_page.hpp"
 #include "registry/server/connection.hpp"
 #include "registry/server/limits.hpp"
-#include "registry/server/page_wait.hpp"
 #include "registry/server/pool_job.hpp"
-#include "registry/server/slot.hpp"
 
 namespace wheelyard::http {
 namespace {

@@ -20,7 +20,6 @@
 #include "registry/http/metrics.hpp"
 #include "registry/http/readers.hpp"
 #include "registry/http/remote_files.hpp"
-#include "registry/http/resumable.hpp"
 #include "registry/http/upload.hpp"
 #include "registry/http/upstream.hpp"
 

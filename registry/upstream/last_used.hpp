@@ -1,4 +1,5 @@
-// The day on which each fetched file was last requested. A request notes it in memory; save() writes all days at once,
+// The day on which each fetched file was last requested, and which files an upstream's cache that is larger than `max_cache_mib`
+// evicts first. A request notes it in memory; save() writes all days at once,
 // so that requests cause no writes.
 //
 //     DIR/upstream/last-used.json
@@ -13,6 +14,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
@@ -39,5 +41,19 @@ class LastUsed {
     std::unordered_map<std::string, Day> days_;
     bool is_changed_ = false;  // since the last save
 };
+
+struct CachedCopy {
+    std::string filename;
+    std::string project = {};
+    std::string sha256 = {};
+    std::uint64_t size_bytes = 0;
+    base::UnixMicros fetched = 0;
+    Day last_used = 0;     // the day of the last request; at least that of `fetched`
+    bool is_kept = false;  // pinned, quarantined or prefetched
+};
+
+// The copies in the order in which they are evicted, the least recently used first. Those that are kept, and those
+// that were fetched within `min_cached_s`, are not among them.
+[[nodiscard]] std::vector<CachedCopy> order_of_return(std::vector<CachedCopy> copies, base::UnixMicros now);
 
 }  // namespace wheelyard::registry

@@ -33,7 +33,6 @@
 #include "registry/database/store.hpp"
 #include "registry/http/metrics.hpp"
 #include "registry/http/upstream.hpp"
-#include "registry/upstream/cut_downloads.hpp"
 #include "registry/upstream/file_fetch.hpp"
 #include "registry/upstream/last_failures.hpp"
 #include "registry/upstream/last_used.hpp"

@@ -9,7 +9,6 @@
 #include "registry/http/chunked.hpp"
 #include "registry/http/forwarded.hpp"
 #include "registry/http/negotiation.hpp"
-#include "registry/http/origin.hpp"
 #include "registry/http/public_url.hpp"
 #include "registry/http/ranges.hpp"
 #include "registry/http/relative_url.hpp"

@@ -50,7 +50,7 @@ BLOB_MODULE = "registry/blobs/"
 # What keeps the catalog and the task queue is known to its own folders and to registry/database/, which opens them. Comments
 # may name it.
 ENGINE_FOLDERS = re.compile(r"registry/(engine|database|\w+/(sqlite|postgres))/[^/]+|registry/engine/\w+/[^/]+")
-PYTHON_MODULES = "lib/inspect/python/standard_modules.cpp"  # sqlite3 is one
+PYTHON_MODULES = "lib/inspect/python/gone_names.cpp"  # sqlite3 is one
 ENGINE_NAMED = re.compile(r"^(?![ \t]*#[ \t]*include[ \t]*<)[^\n]*?(sqlite|postgres(::|_|/\w|catalog|tasks)|-(wal|shm)\")", re.IGNORECASE | re.MULTILINE)
 # The pages of the web UI are templates (lib/page/README.md), and two files of lib/page are their layer. A feed is XML; Markdown makes
 # markup of a README. "/<index>/" names a part of an address.

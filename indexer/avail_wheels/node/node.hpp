@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "indexer/avail_wheels/node/python.hpp"
-#include "lib/accelerator/found_gpus.hpp"
+#include "lib/accelerator/accelerator_kind.hpp"
 #include "lib/base/text/dotted.hpp"
 #include "lib/io/json.hpp"
 

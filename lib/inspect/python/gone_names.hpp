@@ -1,11 +1,14 @@
-// Modules and names of the standard library that some Pythons lack: removed by a version, not there before one, or left
-// to a package of their own by distributions.
+// The modules of Python's standard library, and the modules and names in it that some Pythons lack: removed by a version, not
+// there before one, or left to a package of their own by distributions.
 #pragma once
 
 #include <span>
 #include <string_view>
 
 namespace wheelyard::inspect {
+
+// Whether some Python 3 has it: "os", "distutils". `top` has no dots. gone_names has those that only some have.
+[[nodiscard]] bool is_standard_module(std::string_view top);
 
 inline constexpr unsigned only_windows = 1;  // as `since`: no Python of another system has it
 

@@ -12,7 +12,6 @@
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/python/conditions.hpp"
 #include "lib/inspect/python/gone_names.hpp"
-#include "lib/inspect/python/standard_modules.hpp"
 
 namespace wheelyard::inspect {
 namespace {

@@ -19,7 +19,6 @@
 #include "lib/base/check.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/limits.hpp"
-#include "registry/blobs/s3/keys.hpp"
 #include "registry/blobs/s3/s3_blobs.hpp"
 
 namespace wheelyard::blobs {

@@ -10,7 +10,6 @@
 #include "lib/base/limits.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "registry/blobs/s3/credentials.hpp"
-#include "registry/blobs/s3/keys.hpp"
 
 namespace wheelyard::blobs {
 namespace {

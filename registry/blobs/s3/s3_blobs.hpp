@@ -15,6 +15,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "registry/blobs/place.hpp"
@@ -22,6 +23,22 @@
 #include "registry/blobs/store.hpp"
 
 namespace wheelyard::blobs {
+
+// The keys of the objects, below the prefix.
+inline constexpr std::string_view blob_keys = "sha256/";
+inline constexpr std::string_view damaged_keys = "damaged/";
+inline constexpr std::string_view dying_keys = "dying/";
+inline constexpr std::string_view mark_keys = "marks/";
+
+[[nodiscard]] inline std::string key_of(std::string_view sha256) {
+    return std::string(blob_keys).append(sha256.substr(0, 2)).append("/").append(sha256);
+}
+[[nodiscard]] inline std::string damaged_key_of(std::string_view sha256) {
+    return std::string(damaged_keys).append(sha256);
+}
+[[nodiscard]] inline std::string dying_key_of(std::string_view sha256) {
+    return std::string(dying_keys).append(sha256);
+}
 
 struct S3BlobLimits {                            // tests have other ones
     std::uint64_t max_single_bytes = 64u << 20;  // larger blobs are sent in parts

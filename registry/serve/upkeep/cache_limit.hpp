@@ -23,7 +23,6 @@
 #include "registry/database/store.hpp"
 #include "registry/http/metrics.hpp"
 #include "registry/serve/upkeep/background_task.hpp"
-#include "registry/upstream/cache_choice.hpp"
 #include "registry/upstream/last_used.hpp"
 
 namespace wheelyard::registry {

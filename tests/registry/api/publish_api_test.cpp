@@ -13,7 +13,7 @@
 #include "lib/io/json.hpp"
 #include "registry/access/limits.hpp"
 #include "registry/access/person.hpp"
-#include "registry/access/publisher.hpp"
+#include "registry/access/token_rules.hpp"
 #include "registry/http/limits.hpp"
 #include "registry/http/reply.hpp"
 #include "registry/identity/limits.hpp"

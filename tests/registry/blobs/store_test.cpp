@@ -13,7 +13,7 @@
 
 #include "lib/base/files/temp_dir.hpp"
 #include "registry/blobs/folder/folder_blobs.hpp"
-#include "registry/blobs/s3/keys.hpp"
+#include "registry/blobs/s3/s3_blobs.hpp"
 #include "tests/registry/blobs/memory_blobs.hpp"
 #include "tests/registry/blobs/s3/s3_double.hpp"
 

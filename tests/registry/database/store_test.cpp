@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "lib/base/files/temp_dir.hpp"
-#include "registry/catalog/sql/tables.hpp"
+#include "registry/database/transfer.hpp"
 #include "registry/engine/sqlite/sqlite.hpp"
 #include "tests/registry/catalog/row_fixture.hpp"
 #include "tests/support/postgres_server.hpp"
@@ -108,7 +108,7 @@ void fill(catalog::Catalog& catalog) {
 std::vector<std::string> dump(const fs::path& file) {
     const auto database = sqlite::Database::open(file, sqlite::Database::Mode::read_only).value();
     std::vector<std::string> rows;
-    for (const catalog::CopiedTable& table : catalog::copied_tables()) {
+    for (const database::CopiedTable& table : database::copied_tables()) {
         auto names =
             database.prepare("SELECT name FROM pragma_table_info(?) ORDER BY name", table.name).value();
         std::string columns;
@@ -131,8 +131,8 @@ TEST_CASE("the list of tables to copy is complete") {
         sqlite::Database::open(folder.store.files().front(), sqlite::Database::Mode::read_only).value();
     CHECK(database
               .integer("SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
-              .value() == static_cast<std::int64_t>(catalog::copied_tables().size()));
-    for (const catalog::CopiedTable& table : catalog::copied_tables()) {
+              .value() == static_cast<std::int64_t>(database::copied_tables().size()));
+    for (const database::CopiedTable& table : database::copied_tables()) {
         const std::string columns = std::string(table.numbers) +
                                     (table.numbers.empty() || table.texts.empty() ? "" : ",") +
                                     std::string(table.texts);

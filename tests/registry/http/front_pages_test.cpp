@@ -4,7 +4,6 @@
 #include <doctest/doctest.h>
 
 #include "lib/page/template.hpp"
-#include "registry/http/shown_pages.hpp"
 
 namespace wheelyard::http {
 

@@ -1,4 +1,5 @@
-// The days on which fetched files were used: in memory until they are saved, and readable after a restart.
+// The days on which fetched files were used: in memory until they are saved, and readable after a restart. The order in which
+// the files are evicted.
 #include "registry/upstream/last_used.hpp"
 
 #include <doctest/doctest.h>
@@ -7,15 +8,24 @@
 #include "lib/base/files/temp_dir.hpp"
 
 using namespace wheelyard;
+using registry::CachedCopy;
 using registry::day_of;
 using registry::LastUsed;
 
 namespace {
 
-constexpr base::UnixMicros day = 24LL * 3600 * 1'000'000;
+constexpr base::UnixMicros hour = 3600LL * 1'000'000;
+constexpr base::UnixMicros day = 24 * hour;
 constexpr base::UnixMicros noon = 20'000 * day + day / 2;
 const std::string six(64, 'a');
 const std::string torch(64, 'b');
+
+std::vector<std::string> names(const std::vector<CachedCopy>& copies) {
+    std::vector<std::string> names;
+    for (const CachedCopy& copy : copies)
+        names.push_back(copy.filename);
+    return names;
+}
 
 }  // namespace
 
@@ -73,4 +83,24 @@ TEST_CASE("a file that nobody used for long is forgotten, a damaged record count
         REQUIRE(again.save(noon));
         CHECK(LastUsed(file).day(torch) == 20'000);
     }
+}
+
+TEST_CASE("the least recently used day comes first, then the oldest fetch, then the name") {
+    const std::vector<CachedCopy> copies{
+        {.filename = "used-today", .fetched = noon - 9 * day, .last_used = 20'000},
+        {.filename = "b", .fetched = noon - 8 * day, .last_used = 19'999},
+        {.filename = "a", .fetched = noon - 8 * day, .last_used = 19'999},
+        {.filename = "fetched-first", .fetched = noon - 9 * day, .last_used = 19'999},
+        {.filename = "unused", .fetched = noon - 2 * day, .last_used = 19'998}};
+    CHECK(names(registry::order_of_return(copies, noon)) ==
+          std::vector<std::string>{"unused", "fetched-first", "a", "b", "used-today"});
+}
+
+TEST_CASE("what is kept and what was fetched within the hour is never evicted") {
+    const std::vector<CachedCopy> copies{
+        {.filename = "kept", .fetched = noon - 9 * day, .last_used = 1, .is_kept = true},
+        {.filename = "just-fetched", .fetched = noon - hour + 1, .last_used = 1},
+        {.filename = "an-hour-old", .fetched = noon - hour, .last_used = 20'000},
+        {.filename = "from-the-future", .fetched = noon + day, .last_used = 1}};
+    CHECK(names(registry::order_of_return(copies, noon)) == std::vector<std::string>{"an-hour-old"});
 }

@@ -14,7 +14,6 @@
 
 #include "lib/base/files/fd.hpp"
 #include "lib/base/files/temp_dir.hpp"
-#include "registry/blobs/s3/keys.hpp"
 #include "tests/registry/blobs/s3/s3_double.hpp"
 
 using namespace wheelyard;
