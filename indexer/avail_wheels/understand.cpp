@@ -40,7 +40,7 @@ base::Status check_choice(const std::string& option, const std::string& value,
 
 // The wanted names of the command line, with -v's version if given, then the names of requirements files that
 // the command line does not have.
-base::Result<std::vector<Wanted>> collect_wanted(const Words& words) {
+base::Result<std::vector<Wanted>> collect_wanted(const Words& words, const EnvironmentMap& environment) {
     std::vector<Wanted> wanted;
     std::set<std::string> patterns;
     std::vector<std::string> texts = words.wheels;
@@ -67,7 +67,7 @@ base::Result<std::vector<Wanted>> collect_wanted(const Words& words) {
         wanted.push_back(std::move(one));
     }
     for (const auto& file : words.requirement_files) {
-        WHEELYARD_ASSIGN(auto required, read_requirements(file));
+        WHEELYARD_ASSIGN(auto required, read_requirements(file, environment));
         for (auto& one : required) {
             if (!patterns.contains(one.pattern)) wanted.push_back(std::move(one));
         }
@@ -329,7 +329,7 @@ base::Result<Options> understand(const Words& words, const EnvironmentMap& envir
     const auto source = choose_source(words, environment, options);
     if (!words.status && words.requests.empty()) WHEELYARD_TRY(source);
     WHEELYARD_ASSIGN(options.query.pythons, collect_pythons(words, environment));
-    WHEELYARD_ASSIGN(options.query.wanted, collect_wanted(words));
+    WHEELYARD_ASSIGN(options.query.wanted, collect_wanted(words, environment));
     options.query.archs = words.all ? std::vector<std::string>{} : words.archs;
     options.query.all_versions = words.all || words.all_versions || !words.version.empty();
     options.query.everything = words.all;

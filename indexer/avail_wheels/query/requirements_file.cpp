@@ -1,6 +1,6 @@
 // Reads names and specifiers from requirements files.
 #include <algorithm>
-#include <cstdlib>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -21,13 +21,15 @@ constexpr std::uint64_t max_requirements_bytes = 4 * base::mib;
 constexpr std::size_t max_requirements = 20'000;
 constexpr int max_requirements_depth = 16;  // files that include files with -r
 
+using Variables = std::map<std::string, std::string>;
+
 struct LogicalLine {
     std::string text;
     std::size_t number = 0;  // of its first physical line
 };
 
 // pip's rule: ${NAME} in capitals, where it is set and not empty.
-std::string with_environment(std::string_view text) {
+std::string with_environment(std::string_view text, const Variables& environment) {
     std::string expanded;
     for (std::size_t at = 0; at < text.size(); ++at) {
         const std::size_t end =
@@ -36,19 +38,19 @@ std::string with_environment(std::string_view text) {
         const bool is_name = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
             return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
         });
-        const char* value = is_name ? std::getenv(name.c_str()) : nullptr;
-        if (value == nullptr || *value == '\0') {
+        const auto value = is_name ? environment.find(name) : environment.end();
+        if (value == environment.end() || value->second.empty()) {
             expanded += text[at];
             continue;
         }
-        expanded += value;
+        expanded += value->second;
         at = end;
     }
     return expanded;
 }
 
 // pip's rules: a trailing `\` continues the line, and `#` at the start or after a space begins a comment.
-std::vector<LogicalLine> logical_lines(std::string_view text) {
+std::vector<LogicalLine> logical_lines(std::string_view text, const Variables& environment) {
     std::vector<LogicalLine> lines;
     bool joins = false;
     std::size_t number = 0;
@@ -64,7 +66,7 @@ std::vector<LogicalLine> logical_lines(std::string_view text) {
         if (line.text.starts_with('#')) line.text.clear();
         for (const auto* comment : {" #", "\t#"})
             line.text.resize(std::min(line.text.size(), line.text.find(comment)));
-        line.text = with_environment(base::trim(line.text));
+        line.text = with_environment(base::trim(line.text), environment);
     }
     return lines;
 }
@@ -109,6 +111,7 @@ void bound_by(Wanted& wanted, const Wanted& bound) {
 
 class RequirementsReader {
   public:
+    explicit RequirementsReader(const Variables& environment) : environment_(environment) {}
     // The requirements of a file of constraints name no project, and bound those that others name.
     base::Status read(const fs::path& file, int depth, bool is_constraints) {
         if (depth > max_requirements_depth) {
@@ -126,7 +129,7 @@ class RequirementsReader {
         const std::string name = file.filename().native();
         if (name == "pyproject.toml") return read_pyproject(text, file);
         if (simple::is_lock(file)) return take_lock(text, file);
-        for (const auto& line : logical_lines(text)) {
+        for (const auto& line : logical_lines(text, environment_)) {
             if (line.text.empty()) continue;
             if (const auto nested = nested_file(line.text, "--requirement", "-r")) {
                 WHEELYARD_TRY(read(file.parent_path() / *nested, depth + 1, is_constraints));
@@ -192,14 +195,16 @@ class RequirementsReader {
         return {};
     }
 
+    const Variables& environment_;
     std::vector<Wanted> wanted_;
     std::vector<Wanted> constraints_;
 };
 
 }  // namespace
 
-base::Result<std::vector<Wanted>> read_requirements(const fs::path& file) {
-    RequirementsReader reader;
+base::Result<std::vector<Wanted>> read_requirements(const fs::path& file,
+                                                    const std::map<std::string, std::string>& environment) {
+    RequirementsReader reader(environment);
     WHEELYARD_TRY(reader.read(file, 0, false));
     return reader.take();
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,6 +43,7 @@ struct Wanted {
 
 // Reads requirements.txt (comments, continued lines, ${VARIABLES}, nested -r, and bounds of -c; other options and URLs are
 // ignored, because they do not name a project of an index), pyproject.toml ([project] dependencies) or pylock.toml (PEP 751).
-[[nodiscard]] base::Result<std::vector<Wanted>> read_requirements(const std::filesystem::path& file);
+[[nodiscard]] base::Result<std::vector<Wanted>> read_requirements(
+    const std::filesystem::path& file, const std::map<std::string, std::string>& environment);
 
 }  // namespace wheelyard::avail_wheels
