@@ -244,11 +244,14 @@ int answer_list(Options options, const ListMode& mode, const World& world, std::
         for (const auto& step : next_steps(query, answer, what_is_known(options, world, found)))
             err << "avail_wheels: " << step << '\n';
     }
-    if (mode.install_line)
-        out << render_install_line(options.source, answer, query.wanted);
-    else
+    if (!mode.install_line) {
         print_answer(options.display, answer, world, out);
-    return 0;
+        return 0;
+    }
+    out << render_install_line(options.source, answer, query.wanted);
+    if (!answer.wheels.empty()) return 0;
+    err << "avail_wheels: nothing to install: no wheel of these names is for this node; --why says more\n";
+    return 1;
 }
 
 }  // namespace wheelyard::avail_wheels

@@ -61,9 +61,9 @@ class NodeJudge {
     const Site& site_;
     Node& node_;
     Ownership ownership_;
-    std::map<std::string, Installing> asked_;                 // what requirements say of a project: extras, hashes
-    std::map<const Candidate*, Fit> required_;                // of wheels of ownership_
-    std::size_t depth_ = 0;                                   // of requirements that are being judged
+    std::map<std::string, Installing> asked_;   // what requirements say of a project: extras, hashes
+    std::map<const Candidate*, Fit> required_;  // of wheels of ownership_
+    std::size_t depth_ = 0;                     // of requirements that are being judged
 };
 
 }  // namespace wheelyard::avail_wheels

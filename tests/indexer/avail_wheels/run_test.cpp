@@ -928,6 +928,14 @@ TEST_CASE("an install line says which of its wheels may not run here") {
     CHECK(ran.err.find("packaging") == std::string::npos);
 }
 
+TEST_CASE("an install line without a wheel is a failure that scripts see") {
+    const auto ran = Farm().run({"nonesuch", "-p", "3.11", "--install-line"});
+    CHECK(ran.status == 1);
+    CHECK(ran.out.empty());
+    CHECK(ran.err ==
+          "avail_wheels: nothing to install: no wheel of these names is for this node; --why says more\n");
+}
+
 TEST_CASE("what an index without upstreams lacks is told beside a yes, and with an install line") {
     const Farm farm;
     const auto index = farm.folder.path() / "tree" / "main" / "simple";

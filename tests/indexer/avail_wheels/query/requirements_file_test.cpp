@@ -78,7 +78,8 @@ TEST_CASE("the hashes of a requirement are those that installers allow") {
                                                       "scipy==1.15.0 --hash=sha256:22bb --hash=sha512:33cc\n"
                                                       "six\n"
                                                       "numpy==2.0.0 --hash=sha256:dd\n"
-                                                      "-c bounds.txt\n"));
+                                                      "-c bounds.txt\n"),
+                                          {});
     REQUIRE(wanted);
     REQUIRE(wanted->size() == 5);
     CHECK(wanted->at(0).specifiers.text() == "==3.11.0");
