@@ -601,7 +601,7 @@ TEST_CASE("a cell of the grid has the wheels for its Python, or the build and it
     CHECK(has(cell("1.10.0", "3.12"), "href=\"#wheel-aaaaaaaaaaaa\">aarch64</a>"));
     CHECK(!has(cell("1.10.0", "3.12"), "built"));  // the wheel says it
     // Without a wheel in the index, as of one in quarantine, nothing is available.
-    CHECK(has(page_of({.project = "sample"}, {}, read_farm_report(status_json)), ">built</span>"));
+    CHECK(has(page_of(make_project_view("sample", {}), {}, read_farm_report(status_json)), ">built</span>"));
     CHECK(has(cell("1.10.0", "3.11"), ">held</span><small>bede</small>"));
     for (const char* python : {"any 3", "3.11", "3.12"})
         CHECK_MESSAGE(has(cell("1.9.0", python), "any machine</a>"), python);
