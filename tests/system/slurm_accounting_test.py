@@ -17,6 +17,11 @@ FORGET_LIMIT_S = 300  # a minute and a half until the time is up, and slurmctld 
 WELL, WRONG, CANCELLED, KILLED, LATE, HOG = "yard-well", "yard-wrong", "yard-cancelled", "yard-killed", "yard-late", "yard-hog"
 
 
+def kib(size: str) -> int:
+    """What sacct calls "1244K", "14.50M" or nothing."""
+    return int(float(size[:-1]) * 1024 ** "KMG".index(size[-1])) if size else 0
+
+
 @unittest.skipIf(MISSING, f"no Slurm with accounting here: {' '.join(MISSING)} missing")
 class SlurmAccountingTest(batch_suite.BatchCase):
     # With a signal that the job does not know for a warning: what its job knows of its time, the agent would take from the job.
@@ -39,7 +44,7 @@ class SlurmAccountingTest(batch_suite.BatchCase):
         rows = [dict(zip(COLUMNS, line.split("|"))) for line in said.splitlines()]
         job, = (row for row in rows if "." not in row["JobIDRaw"])
         steps = [row for row in rows if row["JobIDRaw"].startswith(job["JobIDRaw"] + ".")]
-        rss = max((int(row["MaxRSS"].removesuffix("K") or 0) for row in steps), default=0)
+        rss = max((kib(row["MaxRSS"]) for row in steps), default=0)
         return job | {"memory_kib": rss}
 
     def wait_until_forgotten(self, names: list[str]) -> float:
