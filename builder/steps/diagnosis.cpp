@@ -30,6 +30,13 @@ std::optional<EndCause> end_of(Automatic automatic) {
     return std::nullopt;
 }
 
+// The job ended as the rule says, not as its exit code or its scheduler does.
+void end_by(EndCause end, const Finding& finding, Failure& failure) {
+    failure.end = end;
+    failure.error = error_of({end, {}, finding.rule->code + ": " + finding.text, {}});
+    failure.try_again = true;
+}
+
 // Ends that no line of the log caused, except one about the machine.
 constexpr std::array<EndCause, 7> not_in_the_log = {
     EndCause::time_limit, EndCause::node_failure, EndCause::preempted, EndCause::requeued,
@@ -59,9 +66,7 @@ bool names_end(const AttemptFolder& folder, const RuleBook& rules, Failure& fail
     if (!end) return false;
     const Finding* finding = note_finding(*seen, failure);
     failure.first_error = finding->text;
-    failure.end = end;
-    failure.error = error_of({*end, {}, finding->rule->code + ": " + finding->text, {}});
-    failure.try_again = true;
+    end_by(*end, *finding, failure);
     return true;
 }
 
@@ -84,9 +89,7 @@ void diagnose_job(const Attempt& attempt, const AttemptFolder& folder, const Rul
     if (failure.end != EndCause::failed) return;
     const DoctorRule& rule = *finding->rule;
     if (const auto end = end_of(rule.automatic)) {
-        failure.end = end;
-        failure.error = error_of({*end, {}, rule.code + ": " + finding->text, {}});
-        failure.try_again = true;
+        end_by(*end, *finding, failure);
         // Only the rule says what to do if the network never comes back: a job may be on a node without one.
         if (*end != EndCause::network) return;
     }
