@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,8 +21,6 @@ inline constexpr std::uint64_t max_library_bytes =
     64 * base::mib;                                        // libstdc++.so.6 with debug sections: 20 MiB
 inline constexpr std::int64_t python_timeout_ms = 10'000;  // a cold start on a busy parallel file system
 inline constexpr std::int64_t node_cache_s = 24 * 3600;    // a driver update requires a reboot
-
-using EnvironmentMap = std::map<std::string, std::string>;
 
 // All access to the host; tests substitute a folder and recorded command output.
 struct HostProbe {

@@ -20,8 +20,6 @@ namespace {
 constexpr std::uint64_t max_script_bytes = 64 * base::kib;  // of pip: 300 bytes
 constexpr int max_python_minor = 99;
 
-using EnvironmentMap = std::map<std::string, std::string>;
-
 std::string variable(const EnvironmentMap& environment, const char* name) {
     const auto found = environment.find(name);
     return found == environment.end() ? std::string() : found->second;

@@ -13,6 +13,8 @@
 
 namespace wheelyard::avail_wheels {
 
+using EnvironmentMap = std::map<std::string, std::string>;  // variables of a process
+
 inline constexpr std::uint64_t max_pyvenv_bytes = 64 * base::kib;
 
 struct Python {
@@ -34,16 +36,15 @@ struct Python {
 // The Python of the active environment (VIRTUAL_ENV, CONDA_PREFIX: pyvenv.cfg or lib/python3.*), otherwise of
 // the loaded module (EBVERSIONPYTHON), if that Python is the first on PATH. nullopt: neither, so wheels for
 // every Python are listed.
-[[nodiscard]] std::optional<Python> python_of_shell(const std::map<std::string, std::string>& environment);
+[[nodiscard]] std::optional<Python> python_of_shell(const EnvironmentMap& environment);
 
 // The full path of the first executable `name` on the environment's PATH; empty: not found.
-[[nodiscard]] std::string program_on_path(const std::map<std::string, std::string>& environment,
-                                          const std::string& name);
+[[nodiscard]] std::string program_on_path(const EnvironmentMap& environment, const std::string& name);
 // The first `python3` or `python` on PATH, by folder; empty: none. Where the active environment or module has lost its
 // Python, that one, although it is not there: another must not take its place unseen.
-[[nodiscard]] std::string first_python(const std::map<std::string, std::string>& environment);
+[[nodiscard]] std::string first_python(const EnvironmentMap& environment);
 // The Python that a plain `pip` of this shell installs for: first_python() if it belongs to the active
 // environment or module, otherwise the interpreter of the first `pip` on PATH, even if that is gone. Empty: none.
-[[nodiscard]] std::string python_of_pip(const std::map<std::string, std::string>& environment);
+[[nodiscard]] std::string python_of_pip(const EnvironmentMap& environment);
 
 }  // namespace wheelyard::avail_wheels

@@ -1,6 +1,5 @@
 // Reads names and specifiers from requirements files.
 #include <algorithm>
-#include <map>
 #include <string>
 #include <utility>
 
@@ -21,15 +20,13 @@ constexpr std::uint64_t max_requirements_bytes = 4 * base::mib;
 constexpr std::size_t max_requirements = 20'000;
 constexpr int max_requirements_depth = 16;  // files that include files with -r
 
-using Variables = std::map<std::string, std::string>;
-
 struct LogicalLine {
     std::string text;
     std::size_t number = 0;  // of its first physical line
 };
 
 // pip's rule: ${NAME} in capitals, where it is set and not empty.
-std::string with_environment(std::string_view text, const Variables& environment) {
+std::string with_environment(std::string_view text, const EnvironmentMap& environment) {
     std::string expanded;
     for (std::size_t at = 0; at < text.size(); ++at) {
         const std::size_t end =
@@ -50,7 +47,7 @@ std::string with_environment(std::string_view text, const Variables& environment
 }
 
 // pip's rules: a trailing `\` continues the line, and `#` at the start or after a space begins a comment.
-std::vector<LogicalLine> logical_lines(std::string_view text, const Variables& environment) {
+std::vector<LogicalLine> logical_lines(std::string_view text, const EnvironmentMap& environment) {
     std::vector<LogicalLine> lines;
     bool joins = false;
     std::size_t number = 0;
@@ -111,7 +108,7 @@ void bound_by(Wanted& wanted, const Wanted& bound) {
 
 class RequirementsReader {
   public:
-    explicit RequirementsReader(const Variables& environment) : environment_(environment) {}
+    explicit RequirementsReader(const EnvironmentMap& environment) : environment_(environment) {}
     // The requirements of a file of constraints name no project, and bound those that others name.
     base::Status read(const fs::path& file, int depth, bool is_constraints) {
         if (depth > max_requirements_depth) {
@@ -195,15 +192,14 @@ class RequirementsReader {
         return {};
     }
 
-    const Variables& environment_;
+    const EnvironmentMap& environment_;
     std::vector<Wanted> wanted_;
     std::vector<Wanted> constraints_;
 };
 
 }  // namespace
 
-base::Result<std::vector<Wanted>> read_requirements(const fs::path& file,
-                                                    const std::map<std::string, std::string>& environment) {
+base::Result<std::vector<Wanted>> read_requirements(const fs::path& file, const EnvironmentMap& environment) {
     RequirementsReader reader(environment);
     WHEELYARD_TRY(reader.read(file, 0, false));
     return reader.take();

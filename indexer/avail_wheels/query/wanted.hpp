@@ -2,12 +2,12 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "indexer/avail_wheels/node/python.hpp"
 #include "lib/base/result.hpp"
 #include "lib/wheel/marker.hpp"
 #include "lib/wheel/specifier.hpp"
@@ -43,7 +43,7 @@ struct Wanted {
 
 // Reads requirements.txt (comments, continued lines, ${VARIABLES}, nested -r, and bounds of -c; other options and URLs are
 // ignored, because they do not name a project of an index), pyproject.toml ([project] dependencies) or pylock.toml (PEP 751).
-[[nodiscard]] base::Result<std::vector<Wanted>> read_requirements(
-    const std::filesystem::path& file, const std::map<std::string, std::string>& environment);
+[[nodiscard]] base::Result<std::vector<Wanted>> read_requirements(const std::filesystem::path& file,
+                                                                  const EnvironmentMap& environment);
 
 }  // namespace wheelyard::avail_wheels
