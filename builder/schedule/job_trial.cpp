@@ -86,7 +86,10 @@ class Search {
         for (const JobPart part : sizes) {
             if (is_taken_without(part)) return {{part}};
         }
-        if (auto large = several_sizes(); !large.empty()) return large;
+        if (auto large = several_sizes(); !large.empty()) {
+            const bool is_small_queue = large.size() > 1 && is_taken_without(JobPart::queue);
+            return is_small_queue ? std::vector<RefusedPart>{{JobPart::queue}} : large;
+        }
         if (auto named = parts_that_may_not_be_named(); !named.empty()) return named;
         for (const auto options : {&QueueSettings::options, &QueueSettings::node_options}) {
             for (std::size_t i = 0; i < (job_.queue.*options).size(); ++i) {

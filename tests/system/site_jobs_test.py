@@ -86,6 +86,7 @@ versions = ["1.0"]
 """
 RECIPE = """config_version = 1
 package = "torch"
+accelerators = ["cuda"]
 
 [source]
 kind = "git"

@@ -78,6 +78,14 @@ TEST_CASE("all sizes are named that are refused on their own, and nothing where 
     int queries = 0;
     const TrialAnswer two = try_job(slurm, example(), refusing({"--time=70\n", "--mem=6000M\n"}, queries));
     CHECK(two.parts == std::vector<RefusedPart>{{JobPart::minutes}, {JobPart::memory}});
+    const auto is_small = [](const std::string& script) {
+        const auto has = [&](const char* text) { return script.find(text) != std::string::npos; };
+        if (has("--partition=big\n") && (has("--time=70\n") || has("--mem=6000M\n")))
+            return MachineAnswer{false, "allocation failure: Requested node configuration is not available\n",
+                                 ""};
+        return MachineAnswer{true, "sbatch: Job 1 to start at noon\n", ""};
+    };
+    CHECK(try_job(slurm, example(), is_small).parts == std::vector<RefusedPart>{{JobPart::queue}});
     const TrialAnswer never = try_job(slurm, example(), refusing({"#SBATCH"}, queries));
     CHECK(never.end == TrialEnd::refused);
     CHECK(never.parts.empty());
