@@ -33,11 +33,11 @@ class GovernorGroups(GovernedCase):
         raise AssertionError(f"{pid} is in no memory group")
 
     def both_hogs(self, build) -> list[int]:
-        return self.wait_until(lambda: len(hogs := self.children(build.pid, "hog")) == 2 and hogs, "both compiles")
+        return self.wait_until(lambda: len(hogs := self.hogs_of(build.pid, ".c")) == 2 and hogs, "both compiles")  # no --version
 
     def test_each_long_compile_has_a_group_below_the_limit_and_all_are_removed(self):
         self.record_history(2, LONG_MS)
-        self.sources([f"40 {LONG_MS} 0", f"30 {LONG_MS} 0"])
+        self.sources([f"40 {2 * LONG_MS} 0", f"30 {2 * LONG_MS} 0"])
         with memory_group(600 * MIB) as group:
             build = self.start(["ninja"], "--cores", "2", group=group)
             theirs = [self.group_of(pid, group) for pid in self.both_hogs(build)]

@@ -78,11 +78,11 @@ class GovernorMemory(GovernedCase):
     def test_compiles_killed_by_the_kernel_are_retried_and_the_build_tool_sees_nothing(self):
         if own_memory_group() is None:
             self.skipTest("no memory cgroup is writable here, so the kernel would kill nothing")
-        # They grow faster than the broker samples and stay until all run. If the broker is faster anyway, the
-        # kernel counts nothing.
-        summary, kernel = self.finishes_although_history_is_wrong(200 * MIB, [f"{90 + number} 60 0" for number in range(8)])
+        # They grow faster than the broker samples, and any two are too many: a busy machine starts them late. If
+        # the broker is faster anyway, the kernel counts nothing.
+        summary, kernel = self.finishes_although_history_is_wrong(200 * MIB, [f"{120 + number} 60 0" for number in range(8)])
         self.assertLessEqual(summary["oom_kills"], kernel)
-        self.assertGreater(summary["oom_kills"] + summary["killed"], 0)
+        self.assertGreater(summary["oom_kills"] + summary["killed"] + summary["stopped"], 0)
 
     def test_a_compile_that_cannot_fit_fails_and_names_file_need_and_limit(self):
         limit = 120 * MIB
@@ -127,7 +127,7 @@ class GovernorMemory(GovernedCase):
     def test_a_broker_killed_by_the_kernel_does_not_stop_the_build(self):
         if own_memory_group() is None:
             self.skipTest("no memory cgroup is writable here")
-        self.sources(["5 150 0"] * 12)
+        self.sources(["5 500 0"] * 12)  # so that the last ten still run when two are seen
         with memory_group(600 * MIB) as group:
             build = self.start(["ninja", "-j8"], "--cores", "2", group=group)
             self.wait_until(lambda: self.objects() >= 2, "two objects")
@@ -142,7 +142,7 @@ class GovernorMemory(GovernedCase):
         if own_memory_group() is None:
             self.skipTest("no memory cgroup is writable here")
         self.record_history(4)
-        self.sources([f"60 {1500 * SLOWER} 0"] * 4)
+        self.sources([f"60 {max(5000, 1500 * SLOWER)} 0"] * 4)  # the neighbour has to start meanwhile
         with memory_group(340 * MIB) as group:
             build = self.start(["ninja"], "--cores", "4", group=group)
             self.wait_until(lambda: len(self.children(build.pid, "hog")) == 4, "all four compiles")

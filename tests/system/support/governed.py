@@ -195,14 +195,14 @@ class GovernedCase(unittest.TestCase):
             return sum(".o\t" in line for line in (self.folder / ".ninja_log").read_text().splitlines())
         return 0
 
-    def run_in(self, group: MemoryGroup | None, command: list, **options) -> subprocess.CompletedProcess:
+    def run_in(self, group: MemoryGroup | None, command: list, timeout: float = CAP_S, **options) -> subprocess.CompletedProcess:
         return subprocess.run(entering(group, command), cwd=self.folder, env=self.environment, capture_output=True, text=True,
-                              timeout=CAP_S, **options)
+                              timeout=timeout, **options)
 
-    def governed(self, group: MemoryGroup | None, limit: int, command: list, *options: str) -> tuple:
+    def governed(self, group: MemoryGroup | None, limit: int, command: list, *options: str, timeout: float = CAP_S) -> tuple:
         memory = [] if group else ["--memory", str(limit)]
         result = self.run_in(group, [GOVERNOR, *memory, "--json", "summary.json", "--progress", "0", *options, "--",
-                                     *command])
+                                     *command], timeout=timeout)
         return result, self.summary()
 
     def start(self, command: list, *options: str, group: MemoryGroup | None = None) -> subprocess.Popen:
