@@ -142,9 +142,13 @@ class Server:
         return next((job for job in self.jobs() if job["id"] in (word, f"{word}.{HOST}")), None)
 
     def write(self, job: dict) -> None:
-        temporary = self.folder / f"{job['number']}.tmp"
-        temporary.write_text(json.dumps(job))
-        temporary.rename(self.folder / f"{job['number']}.job")
+        self.put(f"{job['number']}.job", json.dumps(job))
+
+    def put(self, name: str, text: str) -> None:
+        """At once: others read it at any time."""
+        temporary = self.folder / f"{name}.tmp"
+        temporary.write_text(text)
+        temporary.rename(self.folder / name)
 
     def finish(self, number: int, exit_status: int, substate: int) -> None:
         with self.locked():
@@ -247,7 +251,7 @@ def run_job(server: Server, number: int, output: str) -> int:
     with open(spooled, "wb") as words:
         process = subprocess.Popen(server.command_of(job, server.folder / f"{number}.sh"), env=server.environment_of(job), cwd="/",
                                    stdin=subprocess.DEVNULL, stdout=words, stderr=words, start_new_session=True)
-    (server.folder / f"{number}.session").write_text(str(process.pid))
+    server.put(f"{number}.session", str(process.pid))
     code = process.wait()
     signal_session(process.pid, signal.SIGKILL)
     if output:
@@ -370,10 +374,11 @@ def qsig(server: Server, arguments: list[str]) -> int:
     name = arguments[arguments.index("-s") + 1]
     number = {"suspend": signal.SIGSTOP, "resume": signal.SIGCONT}.get(name) or signal.Signals[f"SIG{name}"]
     for word in arguments[2:]:
-        job = server.find(word)
-        signal_session(session_of(server, job), number)
-        if name in ("suspend", "resume"):
-            with server.locked():
+        session = session_of(server, server.find(word))
+        with server.locked():  # a job that goes on may end at once
+            signal_session(session, number)
+            job = server.find(word)
+            if name in ("suspend", "resume") and job["state"] in "RS":
                 server.write(job | {"state": "S" if name == "suspend" else "R"})
     return 0
 

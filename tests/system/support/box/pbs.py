@@ -30,7 +30,7 @@ FOLDER = Path("/var/spool/pbs")
 SOCKET = FOLDER / "socket"
 CLIENTS = Path("/opt/pbs/bin")
 REQUEST_BYTES = 1 << 20
-START_LIMIT_S = 20
+START_LIMIT_S = 60
 RANKS_LIMIT_S = 120
 # PBSE_EXCQRESC and PBSE_UNKQUE of pbs_error.h modulo 256; a hook refuses with 1.
 EXCEEDS, UNKNOWN_QUEUE, HOOK = 188, 170, 1
