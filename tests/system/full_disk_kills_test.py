@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 from urllib.parse import urljoin
 
-from full_disk_test import namespace_with_mounts
+from full_disk_test import namespace_with_mounts, staged_in
 from support.case import FarmCase, main
 from support.clients import RawUpload
 from support.farm import BIN, COMMAND_TIMEOUT_S, INDEX, Farm
@@ -34,7 +34,7 @@ DELETED_PER_ROUND = 4
 WHEEL_BYTES = (200_000, 3_000_000)
 UPLOADERS = 3
 CHECKED_PER_ROUND = 25  # of the acknowledged files; all of them at the end
-MOUNT = f'mount -t tmpfs -o size={DISK_MIB}m wheelyard "$0" && echo mounted && exec sleep {DURATION_S + COMMAND_TIMEOUT_S}'
+MOUNT = f'mount -t tmpfs -o size={DISK_MIB}m wheelyard "$0" && echo mounted && exec sleep {DURATION_S + 10 * COMMAND_TIMEOUT_S}'
 
 
 class FullDiskKillsTest(FarmCase):
@@ -114,7 +114,7 @@ class FullDiskKillsTest(FarmCase):
         names = [name for name in self.acknowledged if name not in self.deleted]
         self.assert_served(names if all_files else self.random.sample(names, min(len(names), CHECKED_PER_ROUND)))
         self.assertEqual(self.deleted & set(self.farm.files("brim")), set())
-        self.assertEqual([path for path in self.data.rglob("staging/*") if path.is_file()], [])
+        self.assertEqual(staged_in(self.data), [])
 
     def wait_for_publishing(self):
         """A full disk holds pages back; once there is room, the server catches up by itself."""
