@@ -183,7 +183,8 @@ class ImportTest(FarmCase):
             project, folder = f"yard-stopped-{number}", self.folder / str(number)
             wheels = {path.name: path for path in (Wheel(project, version=f"1.{n}").write(folder) for n in range(120))}
             command = [BIN / "wheelyard-registry", "import", "-c", self.farm.config, INDEX, folder]
-            with subprocess.Popen(command, stdout=subprocess.PIPE, env=self.farm.environment) as process:
+            # It cannot end before the signal: the pipe takes the lines of half of them.
+            with subprocess.Popen(command, stdout=subprocess.PIPE, bufsize=0, pipesize=4096, env=self.farm.environment) as process:
                 process.stdout.readline()
                 process.send_signal(stop)
                 process.stdout.read()

@@ -177,7 +177,7 @@ class MirrorTest(FarmCase):
 
         lines = "".join(" ".join(["--isolated", *arguments(what, "pip"), "--no-compile"]) + "\n" for what in wheels)
         done = subprocess.run([python, "-c", PIP], input=lines, env=self.farm.environment, capture_output=True, text=True,
-                              timeout=COMMAND_TIMEOUT_S)
+                              timeout=4 * COMMAND_TIMEOUT_S)  # for all of them
         by_pip = dict(zip(wheels, (answer == "1" for answer in done.stdout.split()), strict=True))
         return {what: (by_pip[what], subprocess.run([uv, "pip", *arguments(what, "uv"), "--no-config", "--no-cache", "--python", python],
                                                     env=self.farm.environment, capture_output=True, timeout=COMMAND_TIMEOUT_S).returncode == 0)
