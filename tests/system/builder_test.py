@@ -9,6 +9,7 @@ from pathlib import Path
 
 from support.case import FarmCase, main
 from support.clients import installed_value, pip_install
+from support.farm import INDEX
 from support.file_reads import FileReads
 from support.package_index import FAST_C, PackageIndex, write_sdist
 from support.site import Site
@@ -57,6 +58,10 @@ class BuilderTest(FarmCase):
         self.assert_ran(pip_install(self.farm, "pip-debian", self.folder / "t", "yard-pure", "yard-fast"))
         self.assertEqual(installed_value("pip-debian", self.folder / "t", "yard_pure"), "5")
         self.assertEqual(installed_value("pip-debian", self.folder / "t", "yard_fast"), "42")
+        deadline = time.monotonic() + WAIT_LIMIT_S
+        while fast.encode() not in self.farm.get(f"/{INDEX}/simple/catalogue.txt")[2]:
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.02)  # the wheel list comes behind the answer
         listed = self.farm.run("avail_wheels", "yard-fast", "--why", "--index-url", self.farm.simple_url()).stdout
         self.assertRegex(listed, r"(?m)^yard_fast +2\.0 .* yes\b", listed)
         self.assertEqual({cell["state"] for cell in site.plan().values()}, {"have"})
