@@ -16,7 +16,7 @@ from pathlib import Path
 from support.browser import Browser, why_no_axe, why_no_browser
 from support.case import main
 from support.clients import RawUpload
-from support.farm import BIN, CLIENTS, ROOT
+from support.farm import BIN, CLIENTS, COMMAND_TIMEOUT_S, ROOT
 from support.log_in import LAB, PATIENCE_S, LogInCase, Person, wait_until
 from support.postgres import free_port
 from support.site import Site
@@ -143,7 +143,7 @@ class LoginTest(LogInCase):
             shown += line
         visitor = Person("anna")
         visitor.log_in(*visitor.open(re.search(r"or open (\S+)", shown)[1]))
-        out, err = program.communicate(timeout=PATIENCE_S)
+        out, err = program.communicate(timeout=COMMAND_TIMEOUT_S)
         return subprocess.CompletedProcess(command, program.returncode, out, shown + err)
 
     def test_the_shell_logs_in_for_pip_uv_and_our_programs_which_say_when_it_has_ended(self):
@@ -157,7 +157,7 @@ class LoginTest(LogInCase):
         index = self.farm.simple_url(LAB)
 
         def run(*command, **more: str) -> subprocess.CompletedProcess:
-            return subprocess.run(list(map(str, command)), env=environment | more, capture_output=True, text=True, timeout=PATIENCE_S)
+            return subprocess.run(list(map(str, command)), env=environment | more, capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S)
         site = Site(self.farm, None, self.admin, {}, index=LAB, name="login-site")
         done = self.shell_log_in(site.command("login"), environment)
         self.assertEqual(done.returncode, 0, done.stderr)

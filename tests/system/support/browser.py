@@ -19,12 +19,13 @@ from support.farm import CLIENTS
 sys.path.append("/usr/lib/python3/dist-packages")
 try:
     from selenium import webdriver
-    from selenium.common.exceptions import SessionNotCreatedException
+    from selenium.common.exceptions import NoSuchElementException, SessionNotCreatedException, StaleElementReferenceException
     from selenium.webdriver.chrome.service import Service
     from selenium.webdriver.common.by import By
     from selenium.webdriver.common.keys import Keys  # noqa: F401 (for tests)
+    REPLACED = (NoSuchElementException, StaleElementReferenceException)  # by a script, after it was found
 except ImportError:
-    webdriver = None
+    webdriver, REPLACED = None, ()
 
 SCRIPT_TIMEOUT_S = 120
 START_TRIES = 4
