@@ -45,12 +45,23 @@ const std::vector<Candidate>* Ownership::wheels(const std::string& project) {
     return known->second ? &*known->second : nullptr;
 }
 
-std::optional<std::vector<Candidate>> Ownership::read(const Wanted& wanted) {
+const std::vector<Candidate>* Ownership::has(const std::string& project) {
+    if (wheel_list_ == nullptr || !wheel_list_->is_whole()) return nullptr;
+    const auto [known, is_new] = has_.try_emplace(project);
+    if (const auto wanted = parse_wanted(project); is_new && wanted) known->second = listed(*wanted);
+    return &known->second;
+}
+
+std::vector<Candidate> Ownership::listed(const Wanted& wanted) {
     Query query;
     query.wanted = {wanted};
     query.everything = query.all_versions = true;
+    return read_wheel_list(*wheel_list_, query, "", true).value_or(std::vector<Candidate>());
+}
+
+std::optional<std::vector<Candidate>> Ownership::read(const Wanted& wanted) {
     if (wheel_list_ != nullptr) {
-        auto wheels = read_wheel_list(*wheel_list_, query, "", true).value_or(std::vector<Candidate>());
+        auto wheels = listed(wanted);
         const bool is_built = std::any_of(wheels.begin(), wheels.end(), [](const Candidate& candidate) {
             return candidate.facts.find("\"built\":") != std::string::npos;
         });
@@ -82,10 +93,12 @@ bool Ownership::read_facts(const Candidate& wheel) {
     return false;
 }
 
-Installing NodeJudge::how(const Candidate& candidate) {
+Installing NodeJudge::how(const Candidate& candidate, const std::vector<std::string>& extras) {
     const auto asked = asked_.find(candidate.release->project);
     Installing how = asked == asked_.end() ? Installing() : asked->second;
+    how.extras.insert(how.extras.end(), extras.begin(), extras.end());
     how.owned = [this](const std::string& project) { return ownership_.wheels(project); };
+    how.has = [this](const std::string& project) { return ownership_.has(project); };
     return how;
 }
 
@@ -110,37 +123,39 @@ bool NodeJudge::learn(const std::vector<Candidate>& listed) {
 
 // Of a folder only what would be taken is read, until that says that it suits.
 void NodeJudge::learn_required(const std::vector<Candidate>& listed) {
-    std::vector<Candidate> wheels;
-    std::set<const Candidate*> known;
-    const auto add = [&](const Candidate& from) {
-        const Installing from_here = how(from);
+    std::vector<Taken> found;
+    std::set<Taken> known;
+    const auto add = [&](const Candidate& from, const std::vector<std::string>& extras) {
+        const Installing from_here = how(from, extras);
         auto taken = taken_wheels(from, node_, from_here);
         while (std::count_if(taken.begin(), taken.end(),
-                             [&](const Candidate* one) { return ownership_.read_facts(*one); }) > 0)
+                             [&](const Taken& one) { return ownership_.read_facts(*one.first); }) > 0)
             taken = taken_wheels(from, node_, from_here);
-        for (const Candidate* one : taken)
-            if (known.insert(one).second) wheels.push_back(*one);
+        for (const Taken& one : taken)
+            if (known.insert(one).second) found.push_back(one);
     };
     for (const Candidate& candidate : listed)
-        add(candidate);
-    for (std::size_t i = 0; i < wheels.size(); ++i) {
-        const Candidate from = wheels[i];  // the list grows
-        add(from);
+        add(candidate, {});
+    std::vector<Candidate> wheels;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        const auto [wheel, extras] = found[i];  // the list grows
+        wheels.push_back(*wheel);
+        add(*wheel, extras);
     }
     ownership_.keep_facts();
     learn(wheels);
 }
 
-Fit NodeJudge::fit_of_required(const Candidate& taken) {
+Fit NodeJudge::fit_of_required(const Taken& taken) {
     if (depth_ == max_required_depth) return {};
-    const auto [known, is_new] = required_.try_emplace(&taken);
+    const auto [known, is_new] = required_.try_emplace(taken);
     if (!is_new) return known->second;  // also of one that requires itself
     ++depth_;
-    Installing from_here = how(taken);
-    from_here.required = [this](const Candidate& next) { return fit_of_required(next); };
-    Fit fit = judge(taken, node_, site_, from_here);
+    Installing from_here = how(*taken.first, taken.second);
+    from_here.required = [this](const Taken& next) { return fit_of_required(next); };
+    Fit fit = judge(*taken.first, node_, site_, from_here);
     --depth_;
-    return required_[&taken] = std::move(fit);
+    return known->second = std::move(fit);
 }
 
 base::Status NodeJudge::find(const SourceOptions& source, const Query& query, std::string& warning,
@@ -164,7 +179,7 @@ void NodeJudge::judge_all(Answer& answer, const LockedVersions* lock) {
     for (auto& candidate : answer.wheels) {
         Installing from_here = how(candidate);
         from_here.locked = lock;
-        from_here.required = [this](const Candidate& taken) { return fit_of_required(taken); };
+        from_here.required = [this](const Taken& taken) { return fit_of_required(taken); };
         Fit fit = judge(candidate, node_, site_, from_here);
         candidate.runs = runs_text(fit.runs);
         candidate.why_code = std::move(fit.code);

@@ -21,6 +21,8 @@ class Ownership {
     void set_wheel_list(const simple::WheelList* wheel_list) { wheel_list_ = wheel_list; }
     // nullptr: it owns none. Empty: an index without upstreams has none.
     const std::vector<Candidate>* wheels(const std::string& project);
+    // Those that an index without upstreams has, whether it owns the project or not; nullptr: it has upstreams, or is none.
+    const std::vector<Candidate>* has(const std::string& project);
     // Of a folder, reads a wheel of wheels(). False: there is no more to know of it.
     bool read_facts(const Candidate& wheel);
     void keep_facts() {
@@ -29,6 +31,7 @@ class Ownership {
 
   private:
     std::optional<std::vector<Candidate>> read(const Wanted& wanted);
+    std::vector<Candidate> listed(const Wanted& wanted);
 
     const SourceOptions& source_;
     const World& world_;
@@ -36,6 +39,7 @@ class Ownership {
     std::optional<std::vector<Candidate>> folder_;  // all wheels of the folder, read when first needed
     std::optional<WheelReading> reading_;
     std::map<std::string, std::optional<std::vector<Candidate>>> projects_;
+    std::map<std::string, std::vector<Candidate>> has_;
 };
 
 // Refers to the arguments of its constructor. The node learns about the libraries of wheels that are listed.
@@ -52,18 +56,18 @@ class NodeJudge {
     void judge_all(Answer& answer, const LockedVersions* lock = nullptr);
 
   private:
-    [[nodiscard]] Installing how(const Candidate& candidate);
+    [[nodiscard]] Installing how(const Candidate& candidate, const std::vector<std::string>& extras = {});
     void learn_required(const std::vector<Candidate>& listed);
-    [[nodiscard]] Fit fit_of_required(const Candidate& taken);
+    [[nodiscard]] Fit fit_of_required(const Taken& taken);
     bool learn(const std::vector<Candidate>& listed);
 
     const World& world_;
     const Site& site_;
     Node& node_;
     Ownership ownership_;
-    std::map<std::string, Installing> asked_;   // what requirements say of a project: extras, hashes
-    std::map<const Candidate*, Fit> required_;  // of wheels of ownership_
-    std::size_t depth_ = 0;                     // of requirements that are being judged
+    std::map<std::string, Installing> asked_;  // what requirements say of a project: extras, hashes
+    std::map<Taken, Fit> required_;            // of wheels of ownership_
+    std::size_t depth_ = 0;                    // of requirements that are being judged
 };
 
 }  // namespace wheelyard::avail_wheels

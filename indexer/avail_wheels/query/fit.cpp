@@ -81,13 +81,11 @@ Fit judge(const Candidate& candidate, const Node& node, const Site& site, const 
                              &check_versions,
                              &check_requirements,
                              &check_torch,
-                             &check_facts};
-    Fit fault = first_fault(all, [&](const auto& check) { return check(question); });
-    if (fault.runs != Runs::yes) return fault;
-    for (const auto& lack : {&part_without_library, &part_without_function, &missing_requirements}) {
-        if (Fit fit = lack(question); !fit.code.empty()) return fit;
-    }
-    return {};
+                             &check_facts,
+                             &part_without_library,
+                             &part_without_function,
+                             &extras_without_requirements};
+    return first_fault(all, [&](const auto& check) { return check(question); });
 }
 
 }  // namespace wheelyard::avail_wheels

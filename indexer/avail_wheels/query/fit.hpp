@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "indexer/avail_wheels/node/node.hpp"
@@ -19,7 +20,7 @@ namespace wheelyard::avail_wheels {
 enum class Runs { yes, no, unknown };
 [[nodiscard]] std::string_view runs_text(Runs runs);  // "yes", "no", "unknown"
 
-// Of a "yes": the index has no wheel of what it requires, and offers nothing else.
+// Of a "yes": the index has no wheel of what it requires, or of what this requires, and offers nothing else.
 inline constexpr std::string_view missing_code = "missing";
 
 struct Fit {
@@ -38,22 +39,26 @@ using OwnedWheels = std::function<const std::vector<Candidate>*(const std::strin
 // (PEP 751), so one that does not satisfy it is "unknown": the author of the lock may have overridden the requirement.
 using LockedVersions = std::map<std::string, std::vector<wheel::Version>, std::less<>>;
 
-// What is known of a wheel that an installer takes for a requirement, itself judged with all that it requires.
-using RequiredFit = std::function<Fit(const Candidate& taken)>;
+// A wheel that an installer takes for a requirement, and the extras that this names: "socks" of requests[socks].
+using Taken = std::pair<const Candidate*, std::vector<std::string>>;
+
+// What is known of such a wheel, itself judged with all that it requires.
+using RequiredFit = std::function<Fit(const Taken& taken)>;
 
 // How an installer takes what a wheel requires.
 struct Installing {
     OwnedWheels owned = {};
+    OwnedWheels has = {};  // of an index without upstreams all: asked for a requirement with extras
     const LockedVersions* locked = nullptr;  // decides about requirements alone: `owned` is not asked
     RequiredFit required = {};               // none: that a requirement can be installed is enough
-    std::vector<std::string> extras = {};    // asked for with the wheel: "socks" of requests[socks]
+    std::vector<std::string> extras = {};    // asked for with the wheel
     std::vector<std::string> sha256s = {};   // that the requirement allows; empty: any
 };
 
 [[nodiscard]] Fit judge(const Candidate& candidate, const Node& node, const Site& site,
                         const Installing& how = {});
 // Of the owned wheels those that an installer takes for what this one requires.
-[[nodiscard]] std::vector<const Candidate*> taken_wheels(const Candidate& candidate, const Node& node,
-                                                         const Installing& how);
+[[nodiscard]] std::vector<Taken> taken_wheels(const Candidate& candidate, const Node& node,
+                                              const Installing& how);
 
 }  // namespace wheelyard::avail_wheels

@@ -42,10 +42,10 @@ struct Question {
 [[nodiscard]] Fit check_requirements(const Question& q);
 [[nodiscard]] Fit check_torch(const Question& q);
 
-// What a "yes" does not say: a part of the wheel that lacks something here, or what an installer does not find.
+// What a "yes" does not say: a part of the wheel that lacks something here, or an extra that is none.
 [[nodiscard]] Fit part_without_library(const Question& q);
 [[nodiscard]] Fit part_without_function(const Question& q);
-[[nodiscard]] Fit missing_requirements(const Question& q);
+[[nodiscard]] Fit extras_without_requirements(const Question& q);
 
 inline Fit no(std::string code, std::string why, std::string advice = {}) {
     return {Runs::no, std::move(code), std::move(why), std::move(advice)};
@@ -53,16 +53,16 @@ inline Fit no(std::string code, std::string why, std::string advice = {}) {
 inline Fit unknown(std::string code, std::string why) {
     return {Runs::unknown, std::move(code), std::move(why), {}};
 }
-// The first "no"; without one the first "unknown".
+// The first "no"; without one the first "unknown", then the first "yes" that has something to tell.
 template <typename Things, typename Check>
 [[nodiscard]] Fit first_fault(const Things& things, const Check& check) {
-    Fit first_unknown;
+    Fit first;
     for (const auto& thing : things) {
         Fit fit = check(thing);
         if (fit.runs == Runs::no) return fit;
-        if (fit.runs == Runs::unknown && first_unknown.runs == Runs::yes) first_unknown = std::move(fit);
+        if (fit.runs == Runs::unknown ? first.runs == Runs::yes : first.code.empty()) first = std::move(fit);
     }
-    return first_unknown;
+    return first;
 }
 
 [[nodiscard]] std::string listed(const std::vector<std::string>& texts);  // "a, b", at most six

@@ -7,6 +7,7 @@
 #include "indexer/avail_wheels/query/fit_checks.hpp"
 #include "indexer/avail_wheels/query/query.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/wheel/name.hpp"
 #include "lib/wheel/requirement.hpp"
 
 namespace wheelyard::avail_wheels::checks {
@@ -108,7 +109,8 @@ Fit check_locked(const LockedVersions& locked, const wheel::Requirement& require
 
 // Whether a Python of the node needs it. An installer keeps of a variant's properties those that its node has: where a feature
 // has several values, a marker may hold for one of them only.
-bool is_asked(const Question& q, const wheel::Requirement& requirement) {
+bool is_asked(const Question& q, const wheel::Requirement& requirement,
+              const std::vector<std::string>& extras) {
     if (!requirement.marker) return true;
     wheel::MarkerEnvironment variant;
     if (q.needs.variant) {
@@ -118,7 +120,7 @@ bool is_asked(const Question& q, const wheel::Requirement& requirement) {
         wheel::set_variant(variant, q.candidate.tags->variant, properties);
     }
     std::vector<wheel::MarkerEnvironment> environments{variant};
-    for (const auto& extra : q.how.extras) {
+    for (const auto& extra : extras) {
         environments.push_back(variant);
         environments.back()["extra"] = extra;
     }
@@ -134,77 +136,116 @@ struct Asked {
     std::string text;  // without its marker
 };
 
-// What a Python of the node asks for; PyPy has cffi, whose version is its own.
+// What a Python of the node asks for; PyPy has cffi, whose version is its own. A requirement of the wheel's own project adds
+// extras: foo[all] requires foo[x,y].
 std::vector<Asked> asked_requirements(const Question& q) {
     std::vector<Asked> asked;
-    if (!q.needs.requires_dist || q.node.any_python || q.node.pythons.empty()) return asked;
-    for (const auto& text : *q.needs.requires_dist) {
-        auto requirement = wheel::Requirement::parse(text);
-        if (!requirement || !requirement->url.empty()) continue;
-        if (requirement->project == "cffi" && q.node.pythons.front().pypy) continue;
-        if (is_asked(q, *requirement))
-            asked.push_back({std::move(*requirement), text.substr(0, text.find(';'))});
+    if (!q.needs.requires_dist || q.node.pythons.empty()) return asked;
+    std::vector<std::string> extras = q.how.extras;
+    for (bool has_more = true; has_more;) {
+        has_more = false;
+        asked.clear();
+        for (const auto& text : *q.needs.requires_dist) {
+            auto requirement = wheel::Requirement::parse(text);
+            if (!requirement || !requirement->url.empty()) continue;
+            if (requirement->project == "cffi" && q.node.pythons.front().pypy) continue;
+            if (!is_asked(q, *requirement, extras)) continue;
+            if (requirement->project != q.candidate.release->project) {
+                asked.push_back({std::move(*requirement), text.substr(0, text.find(';'))});
+                continue;
+            }
+            for (auto& extra : requirement->extras) {
+                if (std::find(extras.begin(), extras.end(), extra) != extras.end()) continue;
+                extras.push_back(std::move(extra));
+                has_more = true;
+            }
+        }
     }
     return asked;
 }
 
-// The import may do without it, so that is unknown.
+// nullptr: what an installer takes for it is not known.
+const std::vector<Candidate>* wheels_for(const Installing& how, const wheel::Requirement& requirement) {
+    const auto* owned = how.owned(requirement.project);
+    return owned != nullptr || requirement.extras.empty() || !how.has ? owned : how.has(requirement.project);
+}
+
+// The import may do without one that does not run, so that is unknown. One that requires what is missing may be installed.
 Fit check_taken(const Question& q, const wheel::Requirement& requirement,
                 const std::vector<const Candidate*>& taken) {
     Fit first;
+    const std::string what =
+        requirement.name +
+        (requirement.extras.empty() ? "" : "[" + base::join(requirement.extras, ",") + "]");
     for (const Candidate* candidate : taken) {
-        Fit fit = q.how.required(*candidate);
-        const bool is_chain = fit.code == required_code;
+        Fit fit = q.how.required({candidate, requirement.extras});
+        const bool lacks = fit.code == missing_code;
+        const bool is_chain = lacks || fit.code == required_code;
         if (fit.runs != Runs::no && !is_chain) return {};
-        if (first.runs != Runs::yes) continue;
-        first = std::move(fit);
-        first.why = "requires " + requirement.name +
-                    (is_chain ? ", which "
-                              : ", and " + candidate->release->project + " " +
-                                    candidate->release->version.text() + " does not run here: ") +
-                    first.why;
+        if (!first.code.empty() && !lacks) continue;
+        const std::string but = lacks ? "but " : "";
+        first = {lacks ? Runs::yes : Runs::unknown, std::string(lacks ? missing_code : required_code),
+                 but + "requires " + what +
+                     (is_chain ? ", which "
+                               : ", and " + candidate->release->project + " " +
+                                     candidate->release->version.text() + " does not run here: ") +
+                     fit.why.substr(but.size()),
+                 std::move(fit.advice)};
     }
-    if (first.runs == Runs::yes) return {};
-    return {Runs::unknown, std::string(required_code), std::move(first.why), std::move(first.advice)};
+    return first;
 }
 
 }  // namespace
 
-// An installer that asks only this source ends with the same.
+// An installer that asks only this source ends with the same. What is missing may be installed already.
 Fit check_requirements(const Question& q) {
-    if (!q.how.owned && q.how.locked == nullptr) return {};
-    Fit first_unknown;
+    if (q.node.any_python || (!q.how.owned && q.how.locked == nullptr)) return {};
+    Fit first;
+    std::vector<std::string> missing;
     for (const auto& [requirement, text] : asked_requirements(q)) {
         if (q.how.locked != nullptr) {
             if (Fit fit = check_locked(*q.how.locked, requirement, text); fit.runs != Runs::yes) return fit;
             continue;
         }
-        const auto* there = q.how.owned(requirement.project);
-        if (there == nullptr || there->empty()) continue;
+        const auto* there = wheels_for(q.how, requirement);
+        if (there == nullptr) continue;
         const auto taken = taken_of(q.node, requirement, *there);
+        if (there->empty() || (taken.empty() && q.how.owned(requirement.project) == nullptr)) {
+            const bool is_installed = q.node.torch && requirement.project == "torch";
+            if (!is_installed) missing.emplace_back(base::trim(text));
+            continue;
+        }
         if (taken.empty())
             return no("requires_dist",
                       "requires " + text + ", and here are " + what_is_there(q, requirement, *there),
                       "choose another version of one of the two, or ask for what is missing");
-        if (q.how.required && first_unknown.runs == Runs::yes)
-            first_unknown = check_taken(q, requirement, taken);
+        if (!q.how.required || first.runs != Runs::yes) continue;
+        if (Fit fit = check_taken(q, requirement, taken); fit.runs != Runs::yes || first.code.empty())
+            first = std::move(fit);
     }
-    return first_unknown;
-}
-
-// It may be installed already.
-Fit missing_requirements(const Question& q) {
-    if (!q.how.owned || q.how.locked != nullptr) return {};
-    std::vector<std::string> missing;
-    for (const auto& [requirement, text] : asked_requirements(q)) {
-        const auto* there = q.how.owned(requirement.project);
-        const bool is_installed = q.node.torch && requirement.project == "torch";
-        if (there != nullptr && there->empty() && !is_installed) missing.emplace_back(base::trim(text));
-    }
-    if (missing.empty()) return {};
+    if (first.runs != Runs::yes || missing.empty()) return first;
     return {Runs::yes, std::string(missing_code),
             "but requires " + listed(missing) + ", of which this index has no wheel",
             "ask for it, or name an index that has it, too: --extra-index-url"};
+}
+
+// pip warns of an extra that a wheel does not provide, and goes on.
+Fit extras_without_requirements(const Question& q) {
+    if (!q.needs.requires_dist) return {};
+    std::vector<std::string> without;
+    for (const std::string& extra : q.how.extras) {
+        const std::string quoted = '"' + wheel::normalize_name(extra) + '"';
+        const auto names_it = [&](const std::string& text) {
+            const auto requirement = wheel::Requirement::parse(text);
+            return requirement && requirement->marker &&
+                   requirement->marker->text().find(quoted) != std::string::npos;
+        };
+        if (std::none_of(q.needs.requires_dist->begin(), q.needs.requires_dist->end(), names_it))
+            without.push_back(extra);
+    }
+    if (without.empty()) return {};
+    return {Runs::yes, "extra", "but requires nothing for the extra " + listed(without),
+            "check how it is spelt"};
 }
 
 namespace {
@@ -250,13 +291,11 @@ Fit check_torch(const Question& q) {
                           theirs->second,
                       advice);
     }
-    for (const auto& text : q.needs.requires_dist.value_or(std::vector<std::string>())) {
-        const auto requirement = wheel::Requirement::parse(text);
-        if (!requirement || requirement->project != "torch" || !version ||
-            requirement->specifiers.contains(*version, wheel::Prereleases::allowed))
+    for (const auto& [requirement, text] : asked_requirements(q)) {
+        if (requirement.project != "torch" || !version ||
+            requirement.specifiers.contains(*version, wheel::Prereleases::allowed))
             continue;
-        if (!is_asked(q, *requirement)) continue;
-        return no("torch", "requires " + text.substr(0, text.find(';')) + here, advice);
+        return no("torch", "requires " + text + here, advice);
     }
     return {};
 }
@@ -265,16 +304,16 @@ Fit check_torch(const Question& q) {
 
 namespace wheelyard::avail_wheels {
 
-std::vector<const Candidate*> taken_wheels(const Candidate& candidate, const Node& node,
-                                           const Installing& how) {
+std::vector<Taken> taken_wheels(const Candidate& candidate, const Node& node, const Installing& how) {
     const Needs needs = needs_of(candidate);
     const checks::Question question{candidate, needs, node, {}, how};
-    std::vector<const Candidate*> all;
+    std::vector<Taken> all;
+    if (node.any_python) return all;
     for (const auto& [requirement, text] : checks::asked_requirements(question)) {
-        const auto* there = how.owned(requirement.project);
+        const auto* there = checks::wheels_for(how, requirement);
         if (there == nullptr) continue;
-        const auto taken = checks::taken_of(node, requirement, *there);
-        all.insert(all.end(), taken.begin(), taken.end());
+        for (const Candidate* taken : checks::taken_of(node, requirement, *there))
+            all.emplace_back(taken, requirement.extras);
     }
     return all;
 }

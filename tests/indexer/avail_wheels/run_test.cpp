@@ -965,6 +965,47 @@ TEST_CASE("what an index without upstreams lacks is told beside a yes, and with 
     }
 }
 
+TEST_CASE("what an extra requires counts where another project's requirement names it") {
+    const Farm farm;
+    const auto index = farm.folder.path() / "tree" / "main" / "simple";
+    const auto project = [](const std::string& name, const std::string& facts) {
+        simple::WheelListProject made{name, 1, {}, facts + "\n"};
+        made.lines = simple::render_wheel_list_line(
+            {name + "-1.0-py3-none-any.whl", false, {}, {}, {}, "12", std::string(64, 'a')});
+        return made;
+    };
+    std::string built;
+    bool is_whole = true;
+    const auto why = [&](const std::string& required, const std::string& wanted = "six") {
+        const std::string of_toolz = R"("requires_dist":["numpy; extra == 'x'","six>=2; extra == 'y'"]})";
+        REQUIRE(base::replace_file(
+            index / simple::wheel_list_name,
+            simple::render_wheel_list(
+                {.serial = 3, .index = "main", .is_whole = is_whole},
+                {project("six", "{" + built + R"("requires_dist":[")" + required + R"("]})"),
+                 project("toolz", "{" + built + of_toolz)})));
+        return farm.run({wanted, "--why", "--on", "gh200", "--column", "runs", "why", "--format", "csv"})
+            .out.substr(9);
+    };
+    const auto has = [](const std::string& text, const char* part) { return text.find(part) == 0; };
+    for (const char* facts : {"", R"("built":true,)"}) {
+        CAPTURE(facts);
+        built = facts;
+        CHECK(why("toolz") == "yes,\n");
+        CHECK(why("toolz[z]") == "yes,\n");
+        CHECK(why("toolz[z]", "six[z]") == "yes,but requires nothing for the extra z\n");
+        CHECK(has(why("toolz[x]"), "yes,\"but requires toolz[x], which requires numpy, of which this index"));
+    }
+    CHECK(has(why("toolz[y]"),
+              "unknown,\"requires toolz[y], and toolz 1.0 does not run here: requires six>=2, and here are"));
+    // What others have brought there may be elsewhere, too; and with upstreams nothing is known of it.
+    built.clear();
+    CHECK(has(why("toolz[x]>=2"), "yes,\"but requires toolz[x]>=2, of which this index has no wheel"));
+    is_whole = false;
+    CHECK(why("toolz[x]") == "yes,\n");
+    CHECK(why("toolz[x]>=2") == "yes,\n");
+}
+
 TEST_CASE("wheels of a folder are read once; what cannot be read, or not yet, is unknown") {
     Wheelhouse house;
     house.environment["XDG_CACHE_HOME"] = (house.folder.path() / "cache").native();

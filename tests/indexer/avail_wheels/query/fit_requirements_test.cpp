@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "lib/base/text/text.hpp"
 #include "tests/indexer/avail_wheels/query/judged.hpp"
 
 using namespace wheelyard;
@@ -73,6 +74,11 @@ TEST_CASE("what the source owns must satisfy Requires-Dist") {
           "requires torch==2.8.0, and here are torch 2.6.0, 2.5.1");
     CHECK(answer("torch==2.8.0; extra == 'gpu' and python_version < '3.9'", {"gpu"}).runs == Runs::yes);
     CHECK(answer("torch==2.8.0; python_version >= '3.9'", {"gpu"}).runs == Runs::no);
+    CHECK(answer(R"(torch==2.8.0; extra == 'gpu'","Torch.Scatter[gpu]; extra == 'all')", {"all"}).code ==
+          "requires_dist");
+    const Fit misspelt = answer("torch; extra == 'My-GPU'", {"my_gpu", "nosuch"});
+    CHECK(misspelt.runs == Runs::yes);
+    CHECK(misspelt.why == "but requires nothing for the extra nosuch");
     CHECK(answer("numpy>=99").runs == Runs::yes);  // comes from elsewhere
     const std::vector<Candidate> none{wheel_of("cffi-1.0-cp311-cp311-linux_x86_64.whl")};
     const OwnedWheels cffi = [&](const std::string& project) { return project == "cffi" ? &none : nullptr; };
@@ -104,8 +110,8 @@ TEST_CASE("a required wheel that does not run leaves it open whether the wheel d
         const auto found = there.find(project);
         return found == there.end() ? nullptr : &found->second;
     };
-    const RequiredFit required = [&](const Candidate& taken) {
-        return judge(taken, asked, {}, {.owned = owned, .required = required});
+    const RequiredFit required = [&](const Taken& taken) {
+        return judge(*taken.first, asked, {}, {.owned = owned, .required = required, .extras = taken.second});
     };
     const auto answer = [&](const std::string& text) {
         const Fit fit = judge(wheel_of("a-1-py3-none-any.whl", R"({"requires_dist":[")" + text + R"("]})"),
@@ -131,6 +137,24 @@ TEST_CASE("a required wheel that does not run leaves it open whether the wheel d
     there["pyodbc"] = {wheel_of(newer, fails)};
     there["b"] = {wheel_of("b-2-py3-none-any.whl", R"({"requires_dist":["pyodbc"]})")};
     CHECK(answer("b") == "unknown requires b, which requires pyodbc, and " + why);
+    // An extra that the requirement names asks for more (PEP 685), also by way of another.
+    there["b"] = {wheel_of("b-2-py3-none-any.whl", R"({"requires_dist":["pyodbc; extra == 'my-sql'",
+        "b[my_sql]; extra == 'all'", "c"]})")};
+    there["c"] = {wheel_of("c-1-py3-none-any.whl", R"({"requires_dist":["b[All]; extra == 'more'"]})")};
+    CHECK(answer("b") == "yes");
+    CHECK(answer("b[other]") == "yes");  // pip warns of it
+    CHECK(answer("b[My_SQL]>=1") == "unknown requires b[My_SQL], which requires pyodbc, and " + why);
+    CHECK(answer("b[other,all]") == "unknown requires b[other,all], which requires pyodbc, and " + why);
+    CHECK(answer("c") == "yes");
+    CHECK(answer(R"(c","c[more])") ==
+          "unknown requires c[more], which requires b[All], which requires pyodbc, and " + why);
+    // One that is missing everywhere, as an index without upstreams knows.
+    there["pyodbc"] = {};
+    CHECK(answer("b[all]") ==
+          "yes but requires b[all], which requires pyodbc, of which this index has no wheel");
+    CHECK(answer("c[more]").find(
+              "yes but requires c[more], which requires b[All], which requires pyodbc, of") == 0);
+    there["pyodbc"] = {wheel_of(newer, fails)};
     // What is not known of a requirement is a question of its own.
     there["b"] = {wheel_of("b-2-cp311-cp311-linux_x86_64.whl")};
     CHECK(answer("b") == "yes");
@@ -144,14 +168,15 @@ TEST_CASE("of what a wheel requires the wheels that an installer takes are asked
                                        wheel_of("b-2-py3-none-any.whl")};
     const auto taken = [&](const std::string& text) {
         std::string names;
-        for (const Candidate* one : taken_wheels(
+        for (const auto& [one, extras] : taken_wheels(
                  wheel_of("a-1-py3-none-any.whl", R"({"requires_dist":[")" + text + R"(","c"]})"), debian12(),
                  {.owned = [&](const std::string& project) { return project == "b" ? &there : nullptr; }}))
-            names += one->release->version.text();
+            names += one->release->version.text() + base::join(extras, ",");
         return names;
     };
     CHECK(taken("b") == "3");
     CHECK(taken("b<3") == "2");
+    CHECK(taken("b[x]<2") == "1x");
     CHECK(taken("b>3") == "");
     CHECK(taken("b; extra == 'x'") == "");
 }
