@@ -9,6 +9,7 @@
 #include "lib/base/process/terminal.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/io/http_client.hpp"
+#include "lib/io/netrc_file.hpp"
 #include "lib/simple/login.hpp"
 
 namespace wheelyard::builder {
@@ -25,7 +26,6 @@ int log_in_or_out(const Arguments& arguments, bool is_login) {
     const auto home = environment.find("HOME");
     if (home == environment.end() || home->second.empty())
         return complain({"login.home", "HOME is not set, so there is no place for a token"}, exit_usage);
-    const auto netrc = environment.find("NETRC");
     io::HttpClient http;
     base::SystemClock clock;
     const simple::LoginWorld world{
@@ -35,7 +35,7 @@ int log_in_or_out(const Arguments& arguments, bool is_login) {
         .show = [](const std::string& text) { base::print_message(stderr, text); },
         .clock = clock,
         .home = home->second,
-        .named_netrc = netrc == environment.end() ? std::nullopt : std::optional(netrc->second),
+        .other_netrc = io::other_netrc(environment),
         .program = "wheelyard-builder",
         .arguments = "--site " + base::quote_shell(arguments.site.native())};
     const auto done = is_login ? simple::log_in(world, site->registry->url, arguments.identity)

@@ -7,6 +7,7 @@
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/printable.hpp"
 #include "lib/base/text/url.hpp"
+#include "lib/io/netrc_file.hpp"
 #include "lib/simple/login.hpp"
 
 namespace wheelyard::avail_wheels {
@@ -52,16 +53,14 @@ int run_login(const std::vector<std::string>& arguments, const World& world, std
         err << "avail_wheels: error: HOME is not set, so there is no place for a token\n";
         return usage_error_status;
     }
-    const auto netrc = world.environment.find("NETRC");
-    const simple::LoginWorld login{
-        .get = world.get,
-        .post = world.post,
-        .show = [&err](const std::string& text) { err << base::printable(text); },
-        .clock = *world.clock,
-        .home = home->second,
-        .named_netrc = netrc == world.environment.end() ? std::nullopt : std::optional(netrc->second),
-        .program = "avail_wheels",
-        .arguments = base::quote_shell(registry)};
+    const simple::LoginWorld login{.get = world.get,
+                                   .post = world.post,
+                                   .show = [&err](const std::string& text) { err << base::printable(text); },
+                                   .clock = *world.clock,
+                                   .home = home->second,
+                                   .other_netrc = io::other_netrc(world.environment),
+                                   .program = "avail_wheels",
+                                   .arguments = base::quote_shell(registry)};
     const auto done =
         words.is_login ? simple::log_in(login, registry, words.identity) : simple::log_out(login, registry);
     if (!done) {

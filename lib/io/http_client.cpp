@@ -9,11 +9,13 @@
 
 #include "lib/base/check.hpp"
 #include "lib/base/files/file.hpp"
+#include "lib/base/process/process.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/curl_errors.hpp"
 #include "lib/io/curl_handles.hpp"
 #include "lib/io/curl_library.hpp"
 #include "lib/io/http_transfer.hpp"
+#include "lib/io/netrc_file.hpp"
 
 namespace wheelyard::io {
 namespace fs = std::filesystem;
@@ -34,6 +36,7 @@ std::string redirect_protocols(std::string_view url) {
 struct HttpClient::State {
     HttpSettings settings;
     std::string ca_bundle;
+    std::optional<fs::path> netrc;      // nullopt: ~/.netrc
     const CurlLibrary* curl = nullptr;  // `curl` and `handle` are set by the first request
     std::unique_ptr<CURL, FreeCurl> handle;
     HeaderList headers;  // of the request in progress
@@ -81,6 +84,7 @@ struct HttpClient::State {
             set(CURLOPT_PROXY, settings.proxy.c_str());  // empty: none, whatever the environment says
         // As pip and uv do, so that one line lets all of them read a private index. Credentials of the request win.
         if (settings.uses_environment) set(CURLOPT_NETRC, long{CURL_NETRC_OPTIONAL});
+        if (settings.uses_environment && netrc) set(CURLOPT_NETRC_FILE, netrc->c_str());
         // With a proxy, the connection is the proxy's: it checks addresses.
         if (!settings.permits_private_hosts && settings.proxy.empty()) {
             set(CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
@@ -142,6 +146,7 @@ struct HttpClient::State {
 
 HttpClient::HttpClient(HttpSettings settings) : state_(std::make_unique<State>()) {
     state_->ca_bundle = ca_bundle_of(settings);
+    state_->netrc = other_netrc(base::current_environment());
     state_->settings = std::move(settings);
 }
 HttpClient::HttpClient(HttpClient&&) noexcept = default;

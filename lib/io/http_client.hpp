@@ -26,7 +26,7 @@ struct HttpSettings {
     int max_redirects = 5;
     // For requests to servers that are not trusted (the upstreams of a registry):
     bool follows_redirects = true;      // false: a 3xx is the answer
-    bool uses_environment = true;       // false: no proxy without `proxy`, and no ~/.netrc
+    bool uses_environment = true;       // false: no proxy without `proxy`, and no log-ins
     bool permits_private_hosts = true;  // false: is_private_address() refuses the connection ("http.private")
     std::int64_t total_timeout_ms = 0;  // of get(), head() and post(); 0: none
     std::int64_t min_bytes_per_s = 1;   // averaged over stall_timeout_ms

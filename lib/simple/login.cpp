@@ -116,20 +116,22 @@ base::Result<Json> await_token(const LoginWorld& world, const std::string& addre
     }
 }
 
-// libcurl and our programs read ~/.netrc whatever NETRC says, and pip and uv only what it names: one token for all of them
-// has one place.
+// Where programs read another file than ~/.netrc, none would find the token.
 base::Status check_place(const LoginWorld& world) {
-    if (!world.named_netrc) return {};
+    if (!world.other_netrc) return {};
     const std::filesystem::path own = world.home / ".netrc";
-    const std::filesystem::path named = *world.named_netrc;
+    const std::filesystem::path& other = *world.other_netrc;
     std::error_code error;
-    if (named.lexically_normal() == own.lexically_normal() || std::filesystem::equivalent(named, own, error))
+    if (other.lexically_normal() == own.lexically_normal() || std::filesystem::equivalent(other, own, error))
         return {};
+    const bool is_old_name = other == world.home / "_netrc";
     return base::fail_as(
         base::ErrorKind::refused, base::Recovery::person,
         {"netrc.elsewhere",
-         "NETRC names another file than ~/.netrc, where the token would lie: pip and uv would not find it",
-         named.native(), "run `unset NETRC`, remove it where it is set, and log in again"});
+         "Programs read another file than ~/.netrc here, where the token would lie: they would not find it",
+         other.native(),
+         is_old_name ? "rename it to ~/.netrc, and log in again"
+                     : "run `unset NETRC`, remove it where it is set, and log in again"});
 }
 
 bool is_token(std::string_view text) {

@@ -22,11 +22,10 @@ struct LoginWorld {
         post;
     std::function<void(const std::string& text)> show;  // what to enter where, before the wait
     base::Clock& clock;
-    std::filesystem::path home;  // with the .netrc
-    std::optional<std::string>
-        named_netrc;        // $NETRC: the file that pip and uv read instead, even where it is empty
-    std::string program;    // "avail_wheels": in advice
-    std::string arguments;  // that name the registry to it, as a shell reads them
+    std::filesystem::path home;                        // with the .netrc
+    std::optional<std::filesystem::path> other_netrc;  // io::other_netrc(): what programs read instead
+    std::string program;                               // "avail_wheels": in advice
+    std::string arguments;                             // that name the registry to it, as a shell reads them
 };
 
 // Logs in at `registry` ("https://wheels.example.org") by its provider `identity`; empty: the only one. Waits until

@@ -56,6 +56,26 @@ TEST_CASE("an https request is never redirected to http") {
 
 }  // namespace
 
+TEST_CASE("the log-ins that $NETRC names are sent, but not to a server that is not trusted") {
+    const Folder folder;
+    REQUIRE(base::replace_file(folder.file, "machine 127.0.0.1 login me password secret\n", 0600));
+    const LoopbackServer server([](const LoopbackRequest& request) {
+        return LoopbackAnswer{.body = request.header("authorization")};
+    });
+    const auto sent = [&](const std::string& netrc, bool uses_environment) {
+        ::setenv("NETRC", netrc.c_str(), 1);
+        HttpClient client({.uses_environment = uses_environment});
+        ::unsetenv("NETRC");
+        const auto answer = client.get(server.url());
+        return answer ? answer->body : answer.error().code;
+    };
+    ::setenv("no_proxy", "*", 1);
+    CHECK(sent(folder.file.native(), true) == "Basic bWU6c2VjcmV0");
+    CHECK(sent(folder.file.native(), false).empty());
+    CHECK(sent("/nowhere", true).empty());
+    CHECK(sent("", true).empty());
+}
+
 TEST_CASE("an answer has status, reason, headers and body; an error status is an answer too") {
     const LoopbackServer server([](const LoopbackRequest& request) -> LoopbackAnswer {
         if (request.target == "/no") return {.status = 404, .body = "absent"};

@@ -40,7 +40,7 @@ struct PlayedRegistry {
     base::ManualClock clock{*base::parse_rfc3339("2026-11-27T10:00:00Z")};
     base::TempDir folder = *base::TempDir::make("login");
     std::string registry = "https://wheels.example.org:8443";
-    std::optional<std::string> named_netrc;
+    std::optional<std::filesystem::path> other_netrc;
 
     io::HttpAnswer answer(const std::string& url) {
         const std::string device =
@@ -65,7 +65,7 @@ struct PlayedRegistry {
                 .show = [this](const std::string& text) { shown += text; },
                 .clock = clock,
                 .home = folder.path(),
-                .named_netrc = named_netrc,
+                .other_netrc = other_netrc,
                 .program = "avail_wheels",
                 .arguments = registry};
     }
@@ -114,15 +114,19 @@ TEST_CASE("nobody enters a code for a token that pip and uv would not find") {
     for (const std::string& elsewhere :
          {std::string(), std::string("/dev/null"), std::string("~/.netrc"), own + "x"}) {
         CAPTURE(elsewhere);
-        farm.named_netrc = elsewhere;
+        farm.other_netrc = elsewhere;
         CHECK(farm.said() == "netrc.elsewhere");
     }
+    farm.other_netrc = farm.folder.path() / "_netrc";  // a new ~/.netrc would hide it
+    const auto refused = log_in(farm.world(), farm.registry, "");
+    REQUIRE_FALSE(refused);
+    CHECK(contains(refused.error().advice, "rename it"));
     CHECK(farm.posted.empty());
     CHECK(farm.netrc().empty());
-    farm.named_netrc = own;  // is not there yet
+    farm.other_netrc = own;  // is not there yet
     CHECK(contains(farm.said(), "logged in as Anna"));
     std::filesystem::create_symlink(own, farm.folder.path() / "link");
-    farm.named_netrc = (farm.folder.path() / "link").native();
+    farm.other_netrc = (farm.folder.path() / "link").native();
     CHECK(contains(farm.said(), "logged in as Anna"));
 }
 

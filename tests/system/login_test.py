@@ -178,6 +178,8 @@ class LoginTest(LogInCase):
             self.assertNotEqual(refused.returncode, 0, refused.stdout)
             self.assertIn("unset NETRC", refused.stderr)
             self.assertNotIn("enter the code", refused.stderr)
+        for program in ("avail_wheels", "avail_wheels-static"):
+            self.assertEqual(run(BIN / program, "quokka", "--refresh", "--index-url", index, NETRC=str(elsewhere)).returncode, 1)
         listed = run(BIN / "avail_wheels", "quokka", "--index-url", index)
         self.assertIn("quokka", listed.stdout, listed.stderr)
 

@@ -2,10 +2,14 @@
 // headers are passed on standard input, so that passwords do not appear in the argument list.
 #include "indexer/avail_wheels/source/curl_program.hpp"
 
+#include <filesystem>
+#include <system_error>
+
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/temp_dir.hpp"
 #include "lib/base/process/process.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/io/netrc_file.hpp"
 
 namespace wheelyard::avail_wheels {
 
@@ -50,7 +54,6 @@ base::Result<io::HttpAnswer> run_curl(const std::string& url, const io::HttpHead
                     "--silent",
                     "--show-error",
                     "--compressed",
-                    "--netrc-optional",
                     "--proto",
                     "=http,https",
                     "--proto-redir",  // never follow a redirect from https to http
@@ -73,6 +76,12 @@ base::Result<io::HttpAnswer> run_curl(const std::string& url, const io::HttpHead
                     "%{http_code} %{url_effective}",
                     "--config",
                     "-"};
+    const auto netrc = io::other_netrc(base::current_environment());
+    std::error_code ignored;
+    if (!netrc)
+        command.argv.emplace_back("--netrc-optional");
+    else if (std::filesystem::exists(*netrc, ignored))
+        command.argv.insert(command.argv.end(), {"--netrc-optional", "--netrc-file", netrc->native()});
     command.timeout_ms = 0;  // curl has its own timeouts
     command.input = "url = " + config_value(url) + "\n" + sent;
     for (const auto& [name, value] : headers)
