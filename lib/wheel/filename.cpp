@@ -57,11 +57,19 @@ std::optional<Layout> layout_of(const std::vector<std::string_view>& parts) {
     const auto begins_with_digit = [](std::string_view part) {
         return !part.empty() && base::is_ascii_digit(part[0]);
     };
+    const auto is_abi = [](std::string_view part) {
+        return part == "none" || part == "abi3" || part.starts_with("cp") || part.starts_with("pypy");
+    };
+    const auto is_platform = [](std::string_view part) {
+        return parse_platform(part.substr(0, part.find('.'))).kind != PlatformKind::other;
+    };
     switch (parts.size()) {
         case 5:
             return Layout{};
-        case 6:
-            return begins_with_digit(parts[2]) ? Layout{true, false} : Layout{false, true};
+        case 6:  // a platform in the place of a label follows a build tag, if a wrong one
+            return begins_with_digit(parts[2]) || (is_abi(parts[4]) && is_platform(parts[5]))
+                       ? Layout{true, false}
+                       : Layout{false, true};
         case 7:
             return Layout{true, true};
         default:

@@ -67,6 +67,8 @@ TEST_CASE("a variant label and a build tag are distinguished by their position")
     CHECK(parsed("foo-1.0-1-py3-none-any-cu126.whl").build->text() == "1");
     CHECK(parsed("foo-1.0-1-py3-none-any-cu126.whl").text() == "foo-1.0-1-py3-none-any-cu126.whl");
     CHECK_FALSE(parsed("foo-1.0-1-py3-none-any.whl").variant.has_value());
+    CHECK(parsed("foo-1.0-py3-none-win32-any.whl").variant == "any");
+    CHECK(parsed("foo-1.0-cp312-cp312-linux_x86_64-linux_x86_64.whl").variant == "linux_x86_64");
     CHECK(parse_wheel_filename("foo-1.0-py3-none-any-CU.whl").error().code == "filename.variant");
 }
 
@@ -75,30 +77,34 @@ TEST_CASE("each error names the invalid part") {
         std::string filename;
         const char* code;
     };
-    const Row rows[] = {{"foo-1.0-py3-none-any.zip", "filename.extension"},
-                        {"foo-1.0-py3-none-any", "filename.extension"},
-                        {"foo-1.0-py3-none-any.WHL", "filename.extension"},
-                        {"", "filename.extension"},
-                        {".whl", "filename.parts"},
-                        {"foo-1.0-any.whl", "filename.parts"},
-                        {"a-1.0-1-py3-none-any-x-y.whl", "filename.parts"},
-                        {"_foo-1.0-py3-none-any.whl", "filename.name"},
-                        {"-1.0-py3-none-any.whl", "filename.name"},
-                        {"foo-banana-py3-none-any.whl", "filename.version"},
-                        {"foo--py3-none-any.whl", "filename.version"},
-                        {"foo-1.0-x1-py3-none-any-l.whl", "filename.build"},
-                        {"foo-1.0-1+x-py3-none-any.whl", "filename.build"},
-                        {"foo-1.0-py3--any.whl", "filename.tag"},
-                        {"foo-1.0-py3-none-.whl", "filename.tag"},
-                        {"foo-1.0-3py-none-any.whl", "filename.tag"},
-                        {"../foo-1.0-py3-none-any.whl", "filename.characters"},
-                        {"a/foo-1.0-py3-none-any.whl", "filename.characters"},
-                        {"a\\foo-1.0-py3-none-any.whl", "filename.characters"},
-                        {"foo-1.0-py3-none-any\n.whl", "filename.characters"},
-                        {"foo-1.0%2Bcu-py3-none-any.whl", "filename.characters"},
-                        {"fo\xC3\xB6-1.0-py3-none-any.whl", "filename.characters"},
-                        {std::string("foo\0-1.0-py3-none-any.whl", 25), "filename.characters"},
-                        {std::string(300, 'a') + "-1.0-py3-none-any.whl", "filename.length"}};
+    const Row rows[] = {
+        {"foo-1.0-py3-none-any.zip", "filename.extension"},
+        {"foo-1.0-py3-none-any", "filename.extension"},
+        {"foo-1.0-py3-none-any.WHL", "filename.extension"},
+        {"", "filename.extension"},
+        {".whl", "filename.parts"},
+        {"foo-1.0-any.whl", "filename.parts"},
+        {"a-1.0-1-py3-none-any-x-y.whl", "filename.parts"},
+        {"_foo-1.0-py3-none-any.whl", "filename.name"},
+        {"-1.0-py3-none-any.whl", "filename.name"},
+        {"foo-banana-py3-none-any.whl", "filename.version"},
+        {"foo--py3-none-any.whl", "filename.version"},
+        {"foo-1.0-x1-py3-none-any-l.whl", "filename.build"},
+        {"foo-1.0-x1-py3-none-any.whl", "filename.build"},
+        {"foo-1.0-x1-py3-none-manylinux_2_17_x86_64.manylinux2014_x86_64.whl", "filename.build"},
+        {"foo-1.0-g1a-cp312-cp312-linux_x86_64.whl", "filename.build"},
+        {"foo-1.0-1+x-py3-none-any.whl", "filename.build"},
+        {"foo-1.0-py3--any.whl", "filename.tag"},
+        {"foo-1.0-py3-none-.whl", "filename.tag"},
+        {"foo-1.0-3py-none-any.whl", "filename.tag"},
+        {"../foo-1.0-py3-none-any.whl", "filename.characters"},
+        {"a/foo-1.0-py3-none-any.whl", "filename.characters"},
+        {"a\\foo-1.0-py3-none-any.whl", "filename.characters"},
+        {"foo-1.0-py3-none-any\n.whl", "filename.characters"},
+        {"foo-1.0%2Bcu-py3-none-any.whl", "filename.characters"},
+        {"fo\xC3\xB6-1.0-py3-none-any.whl", "filename.characters"},
+        {std::string("foo\0-1.0-py3-none-any.whl", 25), "filename.characters"},
+        {std::string(300, 'a') + "-1.0-py3-none-any.whl", "filename.length"}};
     for (const auto& row : rows) {
         const auto filename = parse_wheel_filename(row.filename);
         REQUIRE_MESSAGE(!filename.has_value(), row.filename);
