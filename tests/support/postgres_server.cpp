@@ -5,12 +5,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <thread>
+
+#include "tests/support/becomes_true.hpp"
 
 namespace wheelyard::test {
 namespace {
@@ -27,7 +27,8 @@ class Server {
         static_cast<void>(::chmod(name, 0755));
         const int status = std::system(("'" + script + "' init " + folder_.string() + "/s").c_str());
         if (status == 0) is_there_ = start();
-        if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+        is_installed_ = !WIFEXITED(status) || WEXITSTATUS(status) != 77;
+        if (!is_installed_)
             std::fprintf(
                 stderr, "skipped in PostgreSQL: its server is not installed (scripts/install-deps --unit)\n");
         else if (!is_there_)
@@ -57,11 +58,7 @@ class Server {
                     "fsync=off", "-c", "full_page_writes=off", nullptr);
             ::_exit(127);
         }
-        for (int tries = 0; tries < 300; ++tries) {
-            if (answers()) return true;
-            std::this_thread::sleep_for(std::chrono::milliseconds(20));
-        }
-        return false;
+        return test_support::becomes_true([this] { return answers(); });
     }
     // Its line in the log comes when it takes connections.
     [[nodiscard]] bool answers() const {

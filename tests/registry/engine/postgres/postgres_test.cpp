@@ -15,6 +15,7 @@
 #include "lib/base/text/text.hpp"
 #include "registry/engine/postgres/connection.hpp"
 #include "registry/engine/postgres/migration.hpp"
+#include "tests/support/becomes_true.hpp"
 #include "tests/support/loopback_server.hpp"
 #include "tests/support/postgres_server.hpp"
 
@@ -195,12 +196,14 @@ TEST_CASE("a server that does not answer is given up after the deadline, and use
     if (!test::has_postgres()) return;
     const Postgres server;
     { const Database made = with_rows(server); }
-    const Database database = server.open(Database::Mode::read_write, {.connect_s = 2, .statement_ms = 300});
+    const Database database =
+        server.open(Database::Mode::read_write, {.connect_s = 2, .statement_ms = 1'000});
     test::signal_postgres(SIGSTOP);
     const auto answer = database.integer("SELECT count(*) FROM t");
     test::signal_postgres(SIGCONT);
     CHECK(answer.error().code == "store.unreachable");
-    CHECK(database.integer("SELECT count(*) FROM t").value() == 0);
+    // A busy machine may need longer than the deadline for the first answers.
+    CHECK(test_support::becomes_true([&] { return database.integer("SELECT count(*) FROM t") == 0; }));
 }
 
 TEST_CASE("a transaction that was idle for too long, as of a stopped process, is a lost connection") {
@@ -219,7 +222,7 @@ TEST_CASE("a lock that is held for too long is an error that may pass") {
     if (!test::has_postgres()) return;
     const Postgres server;
     const Database first = server.open();
-    const Database second = server.open(Database::Mode::read_write, {.connect_s = 2, .statement_ms = 200});
+    const Database second = server.open(Database::Mode::read_write, {.connect_s = 2, .statement_ms = 1'000});
     {
         const auto held = Transaction::begin_locked(first, 7);
         const auto waits = Transaction::begin_locked(second, 7);
