@@ -161,7 +161,7 @@ TEST_CASE("a program under a reaper keeps no pipe open, not even an inheritable 
     const auto pid = start_reaped({.argv = {"sleep", "1000"}}, dir.path() / "log").value();
     ::close(ends[1]);
     pollfd polled{ends[0], POLLIN, 0};
-    CHECK(::poll(&polled, 1, 5000) == 1);
+    CHECK(::poll(&polled, 1, 60'000) == 1);
     char byte = 0;
     CHECK(::read(ends[0], &byte, 1) == 0);
     ::close(ends[0]);

@@ -2,11 +2,11 @@
 #include "builder/schedule/job_script.hpp"
 
 #include <doctest/doctest.h>
-#include <sched.h>
 #include <sys/stat.h>
 
 #include "builder/schedule/batch_command.hpp"
 #include "tests/builder/fake_farm.hpp"
+#include "tests/support/becomes_true.hpp"
 #include "tests/support/golden.hpp"
 
 namespace wheelyard::builder {
@@ -136,13 +136,10 @@ TEST_CASE("a warning stops the whole build, which still records how far it came"
     const auto sleeper = base::parse_decimal(base::trim(testing::read(scene.attempt.root / "sleeper")));
     REQUIRE(sleeper.has_value());
     // A process that has ended has no command line, even before it is reaped.
-    const auto is_there = [&sleeper] {
+    CHECK(test_support::becomes_true([&sleeper] {
         const auto words = base::read_file("/proc/" + std::to_string(*sleeper) + "/cmdline", 4096);
-        return words && !words->empty();
-    };
-    for (int look = 0; look < 10'000'000 && is_there(); ++look)
-        ::sched_yield();
-    CHECK(!is_there());
+        return !words || words->empty();
+    }));
 }
 
 }  // namespace

@@ -75,16 +75,16 @@ TEST_CASE("what stays within its limits keeps its output and its exit status") {
 TEST_CASE("what waits for ever is ended, and what computes or prints is not") {
     const auto folder = *base::TempDir::make("bound");
     Bounds idle;
-    idle.idle_seconds = 2;
+    idle.idle_seconds = 4;
     const std::string fifo = "'" + (folder.path() / "a.whl").string() + "'";
     const Ended waiting = run_bash(idle, "mkfifo " + fifo + "; cat " + fifo + " & wait");
     CHECK(waiting.status == over_limit_exit_code);
-    says(waiting, std::string(over_limit_line) + " more time without output and CPU than its limit of 2.0 s");
-    CHECK(run_bash(idle, "for i in 1 2 3; do echo $i; sleep 1; done").status == 0);
+    says(waiting, std::string(over_limit_line) + " more time without output and CPU than its limit of 4.0 s");
+    CHECK(run_bash(idle, "for i in 1 2 3 4 5; do echo $i; sleep 1; done").status == 0);
     // Children that end take their time with them to who waits for them.
     CHECK(
         run_bash(idle,
-                 "end=$((SECONDS + 3)); while ((SECONDS < end)); do (for i in {1..20000}; do :; done); done")
+                 "end=$((SECONDS + 5)); while ((SECONDS < end)); do (for i in {1..20000}; do :; done); done")
             .status == 0);
 }
 
@@ -180,7 +180,7 @@ TEST_CASE("what a command leaves behind ends with it, and holds no output") {
 
 TEST_CASE("a program goes on that reads what a left-behind process holds") {
     Bounds bounds;
-    bounds.left_behind_s = 1;
+    bounds.left_behind_s = 3;
     const Ended ended = run_bash(bounds, "got=$( (setsid sleep 600 &); echo out); echo \"it says $got\"");
     CHECK(ended.status == 0);
     says(ended, "sleep was left behind and held the output that bash reads");
