@@ -22,7 +22,6 @@ TEST_CASE("work is repeated, also after it has thrown") {
 }
 
 TEST_CASE("the end of a task ends its sleeps") {
-    const auto began = std::chrono::steady_clock::now();
     std::promise<void> sleeping;
     bool was_stopping = false;
     {
@@ -32,7 +31,7 @@ TEST_CASE("the end of a task ends its sleeps") {
         registry::BackgroundTask task(0, 3'600'000, [&](base::Clock& clock) {
             is_made.wait();
             sleeping.set_value();
-            clock.sleep_ms(3'600'000);
+            clock.sleep_ms(3'600'000);  // longer than ctest waits for the test
             was_stopping = self->is_stopping();
         });
         self = &task;
@@ -40,5 +39,4 @@ TEST_CASE("the end of a task ends its sleeps") {
         sleeping.get_future().wait();
     }
     CHECK(was_stopping);
-    CHECK(std::chrono::steady_clock::now() - began < std::chrono::minutes(1));
 }

@@ -4,7 +4,6 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
-#include <chrono>
 #include <filesystem>
 
 #include "lib/base/files/file.hpp"
@@ -51,14 +50,13 @@ TEST_CASE("a slow round ends with the server, and the next one continues it") {
     for (int number = 0; number < 6; ++number)
         REQUIRE(
             registry.store.store_bytes(std::string(2 << 20, static_cast<char>('a' + number))).has_value());
-    const auto began = std::chrono::steady_clock::now();
     {
         const registry::Scrub scrub(registry.config, registry.databases, registry.store, registry.pages,
                                     always, {.first_ms = 0, .pause_ms = 1});
         CHECK(test_support::becomes_true(
             [&] { return std::filesystem::exists(registry.config.store / "scrub.json"); }));
     }
-    CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(10));  // all of it takes twelve
+    // The end of the round, after twelve seconds, removes it.
     CHECK(std::filesystem::exists(registry.config.store / "scrub.json"));
     registry.config.scrub_mib_per_s = 100'000;
     const registry::Scrub scrub(registry.config, registry.databases, registry.store, registry.pages, always,
