@@ -168,13 +168,13 @@ TEST_CASE("running work answers those who wait so far, who may wait again for it
     Gate gate;
     std::atomic<int> runs = 0;
     std::promise<void> early;
+    std::promise<void> again;
     SharedWork pool(1, 10, 1);
     const auto run = [&] {
         ++runs;
         gate.open.wait();
         pool.answer_waiters("a");
     };
-    std::promise<void> again;
     pool.start("a", {"one"}, run, [&](bool) {
         early.set_value();
         pool.start("a", {"one"}, run, [&](bool) { again.set_value(); });

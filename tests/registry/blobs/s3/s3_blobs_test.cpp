@@ -15,6 +15,7 @@
 #include "lib/base/files/fd.hpp"
 #include "lib/base/files/temp_dir.hpp"
 #include "tests/registry/blobs/s3/s3_double.hpp"
+#include "tests/support/becomes_true.hpp"
 
 using namespace wheelyard;
 using testing::LoopbackAnswer;
@@ -255,7 +256,9 @@ TEST_CASE("a URL is the same for a quarter of an hour, and there is none without
     const auto at = url.find("&X-Amz-Date=") + 12;
     CHECK(std::stoi(url.substr(at + 11, 2)) % 15 == 0);
     CHECK(url.substr(at + 13, 3) == "00Z");
-    CHECK(open.url_for(sha256, "b.whl").value().substr(at, 16) == url.substr(at, 16));
+    const auto date_of = [&](const char* filename) { return open.url_for(sha256, filename)->substr(at, 16); };
+    // Not if the quarter ends in between.
+    CHECK(test_support::becomes_true([&] { return date_of("a.whl") == date_of("b.whl"); }));
 }
 
 TEST_CASE("an upload beside a removal of the same bytes waits for its end, and stores them again") {
