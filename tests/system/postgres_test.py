@@ -17,7 +17,8 @@ from support.clients import RawUpload, installed_value, pip_install, twine_uploa
 from support.daemons import Daemons, which
 from support.farm import INDEX, Farm
 from support.full import IS_FULL
-from support.postgres import PASSWORD, PostgresServer, free_port, url_of
+from support.ports import free_port
+from support.postgres import PASSWORD, PostgresServer, url_of
 from support.wheels import Wheel
 
 # page_lags: it was committed, and the page could not be rendered any more.

@@ -22,7 +22,7 @@ from support.case import main
 from support.certificate import make_certificate_of_authority
 from support.clients import RawUpload
 from support.farm import CLIENTS, COMMAND_TIMEOUT_S, ROOT, Farm
-from support.postgres import free_port
+from support.ports import free_port
 from support.wheels import Wheel
 
 MAIN, OTHER = "main", "other"

@@ -10,8 +10,9 @@ from support import pbs_replay
 from support.case import main
 from support.clients import twine_upload
 from support.farm import CLIENTS
+from support.ports import free_port
 from support.site import PYTHON
-from support.slurm_cluster import SlurmCluster, can_mount, free_ports, missing_programs
+from support.slurm_cluster import SlurmCluster, can_mount, missing_programs
 from support.user_files import LMOD, UserFilesCase
 from support.wheels import Wheel
 
@@ -237,7 +238,7 @@ show
         disk = self.folder / "nvme"
         disk.mkdir()
         place = self.make_files("two-nodes", init=ENVIRONMENT_MODULES, tree="tcl", node_local=disk,
-                                users=f"nodes = 2\nmaster_port = {free_ports(1)[0]}\n")
+                                users=f"nodes = 2\nmaster_port = {free_port()}\n")
         self.assert_ran(self.run_program(place / "pack-environment"), "environment.tar")
         program = self.folder / "program.py"
         program.write_text(PROGRAM + MEETING)

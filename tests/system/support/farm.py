@@ -14,6 +14,7 @@ import atexit
 import functools
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -24,6 +25,8 @@ import time
 import urllib.error
 import urllib.request
 from pathlib import Path
+
+from support.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[3]
 BIN = Path(os.environ.get("WHEELYARD_BIN", ROOT / "build" / "dev" / "bin"))
@@ -149,8 +152,7 @@ class Farm:
         return json.loads(done.stdout)["token"]
 
     def launch(self, wrapper: tuple[str, ...] = (), environment: dict[str, str] | None = None) -> None:
-        """Starts the registry without waiting for it, with more in its environment. The first start chooses the port, later
-        ones keep it."""
+        """Starts the registry without waiting for it, with more in its environment."""
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
                 [*wrapper, self.programs / "wheelyard-registry", "serve", "--config", self.config, "--ready-file", self.ready_file],
@@ -161,6 +163,9 @@ class Farm:
         return self.folder / "ready"
 
     def start(self, wrapper: tuple[str, ...] = (), environment: dict[str, str] | None = None) -> "Farm":
+        """The first start chooses the port, later ones keep it."""
+        if self.port == 0:
+            self.config.write_text(re.sub(r'(?m)^(listen = ".*:)0"$', rf'\g<1>{free_port()}"', self.config.read_text()))
         self.ready_file.unlink(missing_ok=True)
         self.launch(wrapper, environment)
         deadline = time.monotonic() + START_TIMEOUT_S

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from support.clients import RawUpload
 from support.farm import CLIENTS, Farm
-from support.postgres import free_port
+from support.ports import free_port
 from support.wheels import Wheel
 
 PATIENCE_S = 60

@@ -10,7 +10,8 @@ import time
 from pathlib import Path
 
 from support.farm import INDEX, Farm
-from support.postgres import PASSWORD, PostgresServer, free_port, url_of
+from support.ports import free_port
+from support.postgres import PASSWORD, PostgresServer, url_of
 
 
 class Node(Farm):

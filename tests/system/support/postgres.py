@@ -6,7 +6,6 @@ import contextlib
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -15,16 +14,11 @@ from pathlib import Path
 
 from support.certificate import make_certificate
 from support.farm import ROOT
+from support.ports import free_port
 
 SCRIPT = ROOT / "tests" / "support" / "postgres_server.sh"
 PASSWORD = "correct horse"
 START_TIMEOUT_S = 60
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 class PostgresServer:

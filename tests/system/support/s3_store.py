@@ -22,6 +22,7 @@ from pathlib import Path
 
 from support.daemons import Daemons, which
 from support.farm import CLIENTS
+from support.ports import free_port
 
 BUCKET = "wheels"
 REGION = "us-east-1"
@@ -116,16 +117,6 @@ for thread in threads:
 '''
 
 
-def free_ports(count: int) -> list[int]:
-    probes = [socket.socket() for _ in range(count)]
-    for probe in probes:
-        probe.bind(("127.0.0.1", 0))
-    ports = [probe.getsockname()[1] for probe in probes]
-    for probe in probes:
-        probe.close()
-    return ports
-
-
 def versitygw() -> str | None:
     prepared = CLIENTS / "versitygw" / "versitygw"
     return str(prepared) if prepared.exists() else shutil.which("versitygw")
@@ -144,7 +135,7 @@ class S3Store:
         self.kind = kind or ("swift" if which("swift-proxy-server") else "versitygw")
         self.daemons = Daemons()
         self.hours_behind = 0  # Swift's clock, from its next start on
-        self.port, *self.parts = free_ports(4)
+        self.port, *self.parts = (free_port() for _ in range(4))
         self.access, self.secret = ("farm:uploader", "sekret") if self.kind == "swift" else ("uploader", "sekret-key")
         folder.mkdir(parents=True)
         if self.kind == "swift":

@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 
 from support.farm import ROOT
+from support.ports import free_port
 
 GUIDE = ROOT / "docs/how-to/put-a-web-server-in-front.md"
 TREE_SNIPPET = ROOT / "docs/reference/nginx-wheels.conf"
@@ -35,12 +36,6 @@ def why_none(kind: str) -> str:
 
 PATH = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
 MODULES = ("mpm_event", "authz_core", "headers", "proxy", "proxy_http")
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class WebServer:
