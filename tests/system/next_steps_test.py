@@ -96,6 +96,7 @@ class NextStepsTest(FarmCase):
                                       timeout=COMMAND_TIMEOUT_S)
                 self.assertEqual(done.returncode, 0, f"{command}\n{done.stdout}\n{done.stderr}")
             self.assertRegex(commands[-1], r"^kill PID && rm -r \S+ +#")
+            self.farm.wait_for_wheel_list(Wheel("six").filename)
             self.assertIn("six", self.farm.run("avail_wheels", "--refresh", "--index-url", self.farm.simple_url()).stdout)
 
 

@@ -88,7 +88,7 @@ class ProxiesTest(FarmCase):
             status, problem = RawUpload(cls.farm, cls.token, wheel).send()
             assert status == 200, problem
         cls.upstream.offer(Wheel("yard-far", value=13).write(cls.wheels))
-        wait_until(lambda: cls.farm.get(f"/{INDEX}/project/yard-large/", "")[0] == 200)  # the server writes these pages a moment later
+        cls.farm.wait_for_late_pages()
         for page in (cls.farm.tree / INDEX / "simple/yard-large").iterdir():  # spaces at the end change neither form
             os.truncate(page, LARGE_PAGE_BYTES + 1)
             text = page.read_bytes().rstrip(b"\0")
@@ -189,6 +189,7 @@ class ProxiesTest(FarmCase):
         page = self.reached.simple_url() + name.replace("_", "-") + "/"
         [file] = json.loads(self.read(page, Accept=JSON))["files"]
         self.assertEqual(self.read(urllib.parse.urljoin(page, file["url"])), wheel.read_bytes())
+        self.farm.wait_for_late_pages()  # the next server's pages name it
         # A refusal names the right address, and the reason reaches the client.
         status, _, problem = self.get(self.reached.simple_url(), "POST", Content_Length="0")
         self.assertEqual(status, 405)

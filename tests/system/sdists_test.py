@@ -80,6 +80,7 @@ class SdistsTest(SdistsCase):
             page = self.farm.get("/debian12/project/listed/", accept="text/html")[2].decode()
         self.assertIn("Source distributions", page)
         self.assertIn("listed-1.0.tar.gz", page)
+        self.farm.wait_for_wheel_list("listed-1.0-py3-none-any.whl")
         done = self.farm.run("avail_wheels", "--index-url", self.farm.simple_url(), "listed")
         self.assert_ran(done, "listed")
         self.assertNotIn("tar.gz", done.stdout + done.stderr)

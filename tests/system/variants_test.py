@@ -151,6 +151,7 @@ class VariantsTest(FarmCase):
     def test_uv_and_avail_wheels_hold_the_bounds_of_a_variant_against_the_driver(self):
         bounds = {"nvidia": {"cuda_version_lower_bound": ["12.4"], "cuda_version_upper_bound": ["13"]}}
         self.upload(Variant("bound", value=2), Variant("bound", value=124, label="cu124", properties=bounds))
+        self.farm.wait_for_wheel_list("bound-1.0-py3-none-any-cu124.whl")
         # The CUDA of a driver, as its release notes have it.
         for driver, cuda, fits in (("545.23.06", "12.3", False), ("550.54.14", "12.4", True), ("570.26", "12.8", True), ("580.65.06", "13.0", False)):
             with self.subTest(driver):
@@ -197,6 +198,7 @@ class VariantsTest(FarmCase):
                             *(["--skip-plugin-validation", "--variant-label", label, "-p", *properties] if label else ["--null-variant"]))
         self.variantlib(VARIANTLIB / "bin/variantlib", "generate-index-json", "-d", made)
         self.assert_ran(twine_upload(self.farm, self.token, wheel, *made.glob("*.whl")))
+        self.farm.wait_for_wheel_list(*(one.name for one in made.glob("*.whl")))
         [entry] = self.variants_of("nh3").values()
         index = json.loads(self.farm.get(f"/{INDEX}/simple/nh3/{entry['url']}")[2])
         self.assertEqual(index, json.loads(next(made.glob("*-variants.json")).read_text()))

@@ -234,6 +234,29 @@ class Farm:
         if done.returncode != 0:
             raise AssertionError(f"wheelyard-indexer check: {done.stdout}{done.stderr}")
 
+    def wait_for_late_pages(self) -> None:
+        """Until the web UI and the page of links are as new as the pages of installers."""
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while True:
+            now = json.loads((self.tree / ".wheelyard/published.json").read_text())
+            if now["serial"] == now["find_links"] == now.get("pages", {}).get("serial"):
+                return
+            if time.monotonic() > deadline:
+                raise AssertionError(f"pages are late: {now}\n{self.log.read_text()[-2000:]}")
+            time.sleep(0.02)  # until an outside process has done something: nothing announces it
+
+    def wait_for_wheel_list(self, *filenames: str, index: str = INDEX) -> None:
+        """Until what avail_wheels reads, which follows the pages a moment later, has these."""
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while missing := set(filenames) - self._wheel_list(index):
+            if time.monotonic() > deadline:
+                raise AssertionError(f"the wheel list lacks {missing}:\n{self.log.read_text()[-2000:]}")
+            time.sleep(0.02)  # until an outside process has done something: nothing announces it
+
+    def _wheel_list(self, index: str) -> set[str]:
+        status, _, text = self.get(f"/{index}/simple/catalogue.txt")
+        return {line.partition("\t")[0] for line in text.decode().split("\n")} if status == 200 else set()
+
     def staging_leftovers(self) -> list[Path]:
         """What uploads and publish runs leave beside the store; must be empty once the registry has started again. A running
         publisher writes pages late, so files that come and go are not counted."""
