@@ -3,6 +3,7 @@ reach the node that writes through any of them.
 
 With WHEELYARD_FULL=1 more uploads."""
 
+import datetime
 import hashlib
 import http.client
 import json
@@ -30,7 +31,8 @@ from support.wheels import Wheel, incompressible
 
 LEASE_S = 4
 OUTSIDE = "outside"
-PATIENCE_S = 30
+PATIENCE_S = 60
+READ_ON_S = 20
 QUICK_QUESTIONS = 100_000 if IS_FULL else 1_000
 
 
@@ -50,8 +52,14 @@ class Asker:
     def __exit__(self, *_) -> None:
         self.connection.close()
 
-    def files(self, project: str) -> tuple[int, set[str]]:
+    def ask(self, project: str) -> None:
         self.connection.request("GET", f"/{INDEX}/simple/{project}/", headers={"Accept": "application/vnd.pypi.simple.v1+json"})
+
+    def files(self, project: str) -> tuple[int, set[str]]:
+        self.ask(project)
+        return self.answer()
+
+    def answer(self) -> tuple[int, set[str]]:
         answer = self.connection.getresponse()
         body = answer.read()
         if answer.status != 200:
@@ -60,6 +68,7 @@ class Asker:
 
 
 class NodesCase(unittest.TestCase):
+    lease_s = LEASE_S
     has_standby = False
     more = ""
     nodes: Nodes
@@ -67,7 +76,7 @@ class NodesCase(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.nodes = Nodes("a", "b", lease_s=LEASE_S, has_standby=cls.has_standby, rules=cls.rules(), more=cls.more)
+        cls.nodes = Nodes("a", "b", lease_s=cls.lease_s, has_standby=cls.has_standby, rules=cls.rules(), more=cls.more)
         cls.addClassCleanup(cls.nodes.remove)
         cls.a, cls.b = cls.nodes["a"], cls.nodes["b"]
         cls.a.start()
@@ -107,6 +116,8 @@ class NodesCase(unittest.TestCase):
 
 
 class Requests(NodesCase):
+    lease_s = 15  # no test waits for its end but one, and none here is of a node that renews it too late
+
     @classmethod
     def rules(cls) -> dict[str, str]:
         cls.upstream = cls.enterClassContext(Upstream())
@@ -136,7 +147,7 @@ class Requests(NodesCase):
         self.addCleanup(asker.connection.close)
         stale, refused, uploads, asked = [], 0, 0, 0
         began = time.monotonic()
-        while asked < QUICK_QUESTIONS and time.monotonic() - began < (1500 if IS_FULL else 20):
+        while asked < QUICK_QUESTIONS and (uploads <= 20 or time.monotonic() - began < (1500 if IS_FULL else 20)):
             wheel = self.wheel("quick", f"1.{uploads}")
             status, problem = self.upload(self.a if uploads % 2 else self.b, wheel)
             if status == 503:  # the same of the writer's role
@@ -153,7 +164,6 @@ class Requests(NodesCase):
         print(f"nodes: {uploads} uploads, {asked} questions, {len(stale)} stale, {refused} refused, "
               f"{(time.monotonic() - began) / uploads * 1000:.0f} ms each", file=sys.stderr)
         self.assertEqual(stale, [])
-        self.assertGreater(uploads, 20)
         self.assertLess(refused, asked / 2)
 
     def test_clients_use_either_node(self):
@@ -280,7 +290,7 @@ class Requests(NodesCase):
             seen = json.loads(body)["nodes"]
             self.assertEqual([one["name"] for one in seen], ["a", "b"])
             self.assertEqual(sum(one["is_writer"] for one in seen), 1)
-            self.assertTrue(all(0 < one["lease_ms"] <= LEASE_S * 1000 for one in seen), seen)
+            self.assertTrue(all(0 < one["lease_ms"] <= self.lease_s * 1000 for one in seen), seen)
 
     def test_two_servers_do_not_share_a_folder(self):
         done = self.a.run("wheelyard-registry", "serve", "--config", self.a.config)
@@ -358,12 +368,15 @@ class Failures(NodesCase):
         # A request that waits in the socket while the node is stopped, and others right when it continues.
         other.process.send_signal(signal.SIGSTOP)
         answers = []
+        sent = threading.Semaphore(0)
 
         def ask():
             for _ in range(50):
                 try:
                     with Asker(other) as asker:
-                        answers.append(asker.files("stopped"))
+                        asker.ask("stopped")
+                        sent.release()
+                        answers.append(asker.answer())
                 except OSError:
                     answers.append((0, set()))
 
@@ -373,7 +386,8 @@ class Failures(NodesCase):
         self.assertEqual(status, 200, problem)
         for thread in threads:
             thread.start()
-        time.sleep(0.5)
+        for _ in threads:
+            self.assertTrue(sent.acquire(timeout=PATIENCE_S))
         other.process.send_signal(signal.SIGCONT)
         for thread in threads:
             thread.join()
@@ -472,7 +486,7 @@ class Failures(NodesCase):
 
 class Reading(NodesCase):
     """What nodes answer while the database is away, for the time that they may read without it."""
-    more = "read_without_database_s = 10\n"
+    more = f"read_without_database_s = {READ_ON_S}\n"
 
     @classmethod
     def rules(cls) -> dict[str, str]:
@@ -499,7 +513,7 @@ class Reading(NodesCase):
             self.assertEqual(node.get("/closed/simple/", headers=reader)[0], 200)
         began = time.monotonic()
         self.nodes.server.stop()
-        refused = {node.name: 0 for node in (self.a, self.b)}
+        refused, ends = {node.name: 0 for node in (self.a, self.b)}, {}
         while time.monotonic() - began < LEASE_S + 2:  # without a gap
             for node in (self.a, self.b):
                 refused[node.name] += self.page(node)[0] != 200
@@ -508,7 +522,8 @@ class Reading(NodesCase):
         for node in (self.a, self.b):
             status, since_until, page = self.page(node)
             self.assertEqual(status, 200)
-            self.assertRegex(since_until, r"^20\d\d-\S+Z until 20\d\d-\S+Z$")
+            since, ends[node.name] = (datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp() for text in since_until.split(" until "))
+            self.assertAlmostEqual(ends[node.name] - since, READ_ON_S)
             [file] = [each for each in page["files"] if each["filename"] == wheel.name]
             status, headers, body = node.get(urllib.parse.urljoin(f"/{INDEX}/simple/kept/", file["url"]))
             self.assertEqual((status, body, headers["X-Wheelyard-Reading-Only"]), (200, wheel.read_bytes(), since_until))
@@ -528,8 +543,7 @@ class Reading(NodesCase):
             self.assertEqual((found, problem["code"]), (503, "node.reads_only"))
         for node in (self.a, self.b):
             node.wait(lambda: not node.may_answer(), PATIENCE_S, "silent after its time")
-        lasted = time.monotonic() - began
-        self.assertTrue(8 < lasted < 15, lasted)
+            self.assertGreater(time.time(), ends[node.name] - 1)
         self.nodes.server.start()
         self.back_to_two()
         RawUpload(self.b, self.token, self.wheel("kept", "2.0")).send_until_acknowledged()
@@ -672,7 +686,7 @@ class Failover(NodesCase):
             sha256 = hashlib.sha256(lost.read_bytes()).hexdigest()
             node.wait((node.data / "lost-files.tsv").exists, PATIENCE_S, "listing what was lost")
             self.assertEqual((node.data / "lost-files.tsv").read_text(), f"{INDEX}\t{sha256}\t{lost.name}\n")
-            self.assertFalse((node.data / "public.lost").exists())
+            node.wait(lambda: not (node.data / "public.lost").exists(), PATIENCE_S, "removing the pages of before")
         newer = self.wheel("history", "3.0")
         RawUpload(self.b, self.token, newer).send_until_acknowledged()
         for node in (self.a, self.b):
