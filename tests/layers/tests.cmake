@@ -15,5 +15,5 @@ add_test(NAME docs-reports COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOUR
 add_test(NAME docs-scripts COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/docs/scripts_test.py)
 set_tests_properties(layers layers-detects layers-lanes layers-shell layers-assets docs-links docs-links-detects docs-layers docs-figures docs-figures-detects
     docs-standards docs-standards-detects docs-reports docs-scripts PROPERTIES
-    LABELS checks TIMEOUT 60)
+    LABELS checks TIMEOUT 600)
 set_tests_properties(layers-shell PROPERTIES SKIP_RETURN_CODE 77)

@@ -215,7 +215,7 @@ if IS_FULL:
                 daemons.start("pgbouncer", ["pgbouncer", str(settings)], self.folder / "pool.log", {}, as_nobody)
                 self.farm.stores = f'database = "postgres://farm@127.0.0.1:{port}/wheels"\ndatabase_password_file = "password"'
                 self.farm.write_config(0)
-                deadline = time.monotonic() + 30
+                deadline = time.monotonic() + 60
                 while "process up" not in (self.folder / "pool.log").read_text():
                     self.assertLess(time.monotonic(), deadline, (self.folder / "pool.log").read_text())
                     time.sleep(0.05)  # until an outside process has done something: nothing announces it
@@ -259,7 +259,7 @@ class CrashTest(PostgresCase):
             subprocess.run(["kill", "-9", backend], check=True)  # the server ends all the others, too
             wait_for_more(5)
             self.server.stop(signal.SIGQUIT)
-            deadline = time.monotonic() + 30
+            deadline = time.monotonic() + 60
             while not others and time.monotonic() < deadline:
                 time.sleep(0.01)
             pages = self.farm.get(f"/{INDEX}/simple/{acknowledged[0]}/")[0]

@@ -250,7 +250,7 @@ class TwoNodes(UpgradeCase):
             while not stop.wait(0.2):  # as a client
                 with turn:
                     wheel = Wheel("in-flight", f"1.{len(ended)}").write(self.folder)
-                    RawUpload(node, self.token, wheel).send_until_acknowledged(tries=2000)
+                    RawUpload(node, self.token, wheel).send_until_acknowledged()
                     ended.add(wheel.name)
         clients = [threading.Thread(target=client, args=(node,)) for node in (self.a, self.b)]
         for each in clients:

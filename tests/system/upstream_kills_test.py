@@ -28,7 +28,7 @@ from support.wheels import Wheel, incompressible
 INDEX = "base"
 PROGRAM = (BIN / "wheelyard-registry").read_bytes()
 SANITIZED = b"__asan_init" in PROGRAM or b"__tsan_init" in PROGRAM
-DEATH_TIMEOUT_S = 10
+DEATH_TIMEOUT_S = 60
 SIMPLE_JSON = "application/vnd.pypi.simple.v1+json"
 
 

@@ -100,9 +100,11 @@ class RawUpload:
         finally:
             connection.close()
 
-    def send_until_acknowledged(self, tries: int = 200) -> int:
-        """As an uploader with patience: repeats over a restart until there is an answer below 500; the tries it took."""
-        for attempt in range(1, tries + 1):
+    def send_until_acknowledged(self) -> int:
+        """As an uploader with patience: repeats over restarts until there is an answer below 500; the tries it took."""
+        attempt, deadline = 0, time.monotonic() + COMMAND_TIMEOUT_S
+        while time.monotonic() < deadline:
+            attempt += 1
             try:
                 status, problem = self.send()
                 if status == 200:
@@ -112,4 +114,4 @@ class RawUpload:
             except (ConnectionError, http.client.HTTPException, TimeoutError):
                 pass
             time.sleep(0.05)  # the registry is being started again
-        raise AssertionError(f"no acknowledgement in {tries} tries")
+        raise AssertionError(f"no acknowledgement in {attempt} tries")

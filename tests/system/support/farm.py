@@ -37,7 +37,7 @@ INDEX = "debian12"
 START_TIMEOUT_S = 60
 STOP_TIMEOUT_S = 60
 COMMAND_TIMEOUT_S = 240
-LEFTOVERS_S = 10
+LEFTOVERS_S = 60
 
 
 def for_all_users(folder: Path, *names: str) -> Path:

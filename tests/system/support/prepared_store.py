@@ -89,7 +89,7 @@ class PreparedStore:
             farm.start()
 
     def farm(self, folder: Path, archived: bool = True) -> Farm:
-        return Farm(INDEXES, folder=folder, settings='public_url = "https://wheels.example.org"\n[tasks]\nlease_s = 600\n' + PUBLISHER,
+        return Farm(INDEXES, folder=folder, settings='public_url = "https://wheels.example.org"\n[tasks]\nlease_s = 86400\n' + PUBLISHER,
                     index_settings=self.settings | ({"old": "archived = true"} if archived else {}))
 
     def copy(self, folder: Path) -> Farm:
