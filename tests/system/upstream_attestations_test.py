@@ -148,7 +148,7 @@ class UpstreamAttestationsTest(OwnFarmsCase):
         }
         self.upstream.offer(Wheel("yard-endless").write(self.folder / "endless"))
         offered = self.upstream.files[Wheel("yard-endless").filename]
-        offered.body, offered.chunked, offered.hold_after = b" " * (1 << 20), True, 1 << 19  # then it sends no more
+        offered.body, offered.chunked, offered.hold_after, offered.is_silent = b" " * (1 << 20), True, 1 << 19, True
         self.addCleanup(offered.go.set)
         self.open_farm()
         for number, (what, (answer, wanted)) in enumerate(table.items()):

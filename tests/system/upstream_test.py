@@ -357,7 +357,7 @@ class UpstreamTest(OwnFarmsCase):
         table = {"cut": dict(cut_after=LARGE // 2), "other bytes": dict(flip=True), "fewer bytes than the page says": dict(fewer=5000),
                  "more bytes than the page says": dict(suffix=b"more"), "more, without a length": dict(suffix=b"more", chunked=True),
                  "cut, without a length": dict(cut_after=LARGE // 2, chunked=True), "garbage": dict(garbage=True)}
-        stalled, _ = self.large("yard-stalled", hold_after=LARGE // 2)  # it is given up
+        stalled, _ = self.large("yard-stalled", hold_after=LARGE // 2, is_silent=True)  # it is given up
         stalling = self.open_file(stalled)
         for number, (what, wrong) in enumerate(table.items()):
             with self.subTest(what):
@@ -386,7 +386,10 @@ class UpstreamTest(OwnFarmsCase):
             stalling.read()
         self.farm.check_tree()
         # What was cut, and nothing wrong, is kept for the next request while the server runs.
-        self.assertEqual(len(self.farm.staging_leftovers()), 3)
+        deadline = time.monotonic() + COMMAND_TIMEOUT_S
+        while len(self.farm.staged()) != 3:
+            self.assertLess(time.monotonic(), deadline, self.farm.staged())
+            time.sleep(0.05)  # until the registry has removed the rest: nothing announces it
         self.farm.stop()
         self.farm.start()
         self.assertEqual(self.farm.staging_leftovers(), [])
@@ -977,10 +980,9 @@ class UpstreamTest(OwnFarmsCase):
             waiting = pool.submit(lambda: self.get_file(wheel.filename, "yard-six")[0])
             while self.upstream.count(f"/files/{wheel.filename}") == 0:
                 time.sleep(0.01)
-            began = time.monotonic()
             self.farm.stop()
-            self.assertLess(time.monotonic() - began, 20)
             self.assertEqual(waiting.result(), 503)
+        self.assertNotIn("server.drain_timeout", self.farm.log.read_text())  # it waits for requests, but less long than this upstream takes
 
     def test_administrators_quarantine_and_promote_what_was_fetched(self):
         wheel = self.wheel("yard-six")
@@ -1004,7 +1006,7 @@ class UpstreamTest(OwnFarmsCase):
 
     def test_a_kill_in_a_download_leaves_nothing_and_the_next_try_succeeds(self):
         wheel = self.wheel("yard-six")
-        self.offer(wheel, wait_s=2)
+        self.offer(wheel, wait_s=60)
         self.open_farm()
         self.farm.files("yard-six", BASE)
         with concurrent.futures.ThreadPoolExecutor(1) as pool:

@@ -105,9 +105,9 @@ class BadLine:
             nonlocal sent
             while data := self._receive(client, fault):
                 data = data[:fault.cut_up - sent]
+                sent += len(data)  # before it goes: the answer may be here first
                 if not self._send(server, data) or (second is not None and not self._send(second, data)):
                     break
-                sent += len(data)
                 with self._lock:
                     self.bytes_up += len(data)
                 if sent >= fault.cut_up:

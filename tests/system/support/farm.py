@@ -262,8 +262,15 @@ class Farm:
         publisher writes pages late, so files that come and go are not counted."""
         deadline = time.monotonic() + LEFTOVERS_S
         while True:
-            staging = [path for path in self.data.rglob("staging/*") if path.is_file()]
-            temporary = [path for path in self.data.rglob("*") if ".tmp." in path.name]
-            if not staging + temporary or time.monotonic() > deadline:
-                return staging + temporary
+            found = self.staged() + [path for path in self._paths() if ".tmp." in path.name]
+            if not found or time.monotonic() > deadline:
+                return found
             time.sleep(0.1)
+
+    def staged(self) -> list[Path]:
+        """What lies in folders for uploads and fetches now."""
+        return [path for path in self._paths() if path.parent.name == "staging" and path.is_file()]
+
+    def _paths(self):
+        """Of the data; folders that go meanwhile are passed over."""
+        return (Path(folder) / name for folder, folders, files in os.walk(self.data) for name in (*folders, *files))

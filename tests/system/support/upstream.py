@@ -18,6 +18,7 @@ from urllib.parse import quote, unquote
 from support.loopback_server import LoopbackServer
 
 JSON = "application/vnd.pypi.simple.v1+json"
+DRIP_S = 1  # the registry gives up a line on which nothing comes for 10 s
 
 
 def normalised(name: str) -> str:
@@ -39,7 +40,8 @@ class Offered:
     first_body: bytes | None = None  # until the first cut
     first_length: int | None = None  # Content-Length until the first cut
     wait_s: float = 0.0
-    hold_after: int | None = None  # bytes after which it waits until `go` is set
+    hold_after: int | None = None  # bytes after which it waits until `go` is set, with a byte now and then
+    is_silent: bool = False       # without such bytes
     go: threading.Event = field(default_factory=threading.Event)
     chunked: bool = False         # without Content-Length
     ranges: bool = False          # answers Range (with If-Range) by 206
@@ -143,7 +145,10 @@ class Upstream(LoopbackServer):
                 first = len(body) if file.hold_after is None else file.hold_after
                 self.piece(file.chunked, body[:first])
                 if file.hold_after is not None:
-                    file.go.wait(60)
+                    while not file.go.wait(DRIP_S) and first < len(body):
+                        if not file.is_silent:
+                            self.piece(file.chunked, body[first:first + 1])
+                            first += 1
                     self.piece(file.chunked, body[first:])
                 if file.chunked:
                     self.wfile.write(b"0\r\n\r\n")
