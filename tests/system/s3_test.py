@@ -243,7 +243,8 @@ class S3Test(FarmCase):
         sha256 = self.upload(wheel)
         status, headers, _ = self.ask(wheel, sha256)
         self.assertEqual((status, headers["Cache-Control"]), (307, "no-cache"))
-        self.assertEqual(self.ask(wheel, sha256)[1]["Location"], headers["Location"], "the same for a quarter of an hour")
+        locations = {headers["Location"], *(self.ask(wheel, sha256)[1]["Location"] for _ in range(2))}
+        self.assertLess(len(locations), 3, "the same for a quarter of an hour, which may just end")
         found, of_store, body = self.follow(headers["Location"])
         self.assertEqual((found, body), (200, wheel.read_bytes()))
         self.assertEqual(of_store["Cache-Control"], "max-age=31536000, immutable")

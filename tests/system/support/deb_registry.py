@@ -37,9 +37,16 @@ def fetched(path: str) -> bytes | None:
         raise
 
 
+def is_ready() -> bool:
+    try:
+        return fetched("/readyz") is not None
+    except OSError:  # it stops, or starts: 503, or a connection that ends
+        return False
+
+
 def wait_until_ready(node: BootedRoot) -> None:
     deadline = time.monotonic() + START_TIMEOUT_S
-    while fetched("/readyz") is None:
+    while not is_ready():
         if time.monotonic() > deadline:
             raise AssertionError(node.run("journalctl", "--no-pager", "--unit", UNIT).stdout)
         time.sleep(0.1)  # until an outside process has done something: nothing announces it
