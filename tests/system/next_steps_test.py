@@ -89,7 +89,7 @@ class NextStepsTest(FarmCase):
             printed = printed.replace(f"{self.folder}/registry/registry.toml", str(self.farm.config))
             commands = [line.strip() for line in printed.splitlines()]
             self.assertEqual(len(commands), 6, commands)
-            pip = {"PIP_FIND_LINKS": str(self.folder / "elsewhere"), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+            pip = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self.folder / "elsewhere"), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
             for command in commands[:-1]:  # the last one ends the registry and removes the folder
                 environment = self.farm.environment | (pip if " download " in command else {"PIP_CONFIG_FILE": "/dev/null"})
                 done = subprocess.run(["sh", "-ec", command], env=environment | {"PATH": "/usr/bin:/bin"}, capture_output=True, text=True,
