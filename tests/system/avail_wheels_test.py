@@ -2,11 +2,10 @@
 
 import json
 import subprocess
-import time
 
 from support.case import FarmCase, main
 from support.clients import CLIENTS, pip_install, twine_upload
-from support.farm import COMMAND_TIMEOUT_S, INDEX, START_TIMEOUT_S
+from support.farm import COMMAND_TIMEOUT_S, INDEX
 from support.package_index import PackageIndex, write_sdist
 from support.site import Site
 from support.wheels import Wheel, sha256_of
@@ -23,10 +22,7 @@ class AvailWheelsTest(FarmCase):
             done = twine_upload(cls.farm, cls.token, wheel.write(cls.wheelhouse))
             if done.returncode != 0:
                 raise AssertionError(done.stdout + done.stderr)
-        deadline = time.monotonic() + START_TIMEOUT_S
-        while wheel.filename.encode() not in cls.farm.get(f"/{INDEX}/simple/catalogue.txt")[2]:
-            assert time.monotonic() < deadline, cls.farm.log.read_text()
-            time.sleep(0.02)  # the wheel list comes behind the answer
+        cls.farm.wait_for_wheel_list(wheel.filename)
 
     def ask(self, *arguments: str, where: str = "index"):
         place = ("--index-url", self.farm.simple_url()) if where == "index" else ("--wheelhouse", str(self.wheelhouse))

@@ -58,10 +58,7 @@ class BuilderTest(FarmCase):
         self.assert_ran(pip_install(self.farm, "pip-debian", self.folder / "t", "yard-pure", "yard-fast"))
         self.assertEqual(installed_value("pip-debian", self.folder / "t", "yard_pure"), "5")
         self.assertEqual(installed_value("pip-debian", self.folder / "t", "yard_fast"), "42")
-        deadline = time.monotonic() + WAIT_LIMIT_S
-        while fast.encode() not in self.farm.get(f"/{INDEX}/simple/catalogue.txt")[2]:
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.02)  # the wheel list comes behind the answer
+        self.farm.wait_for_wheel_list(fast)
         listed = self.farm.run("avail_wheels", "yard-fast", "--why", "--index-url", self.farm.simple_url()).stdout
         self.assertRegex(listed, r"(?m)^yard_fast +2\.0 .* yes\b", listed)
         self.assertEqual({cell["state"] for cell in site.plan().values()}, {"have"})

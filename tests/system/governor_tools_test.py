@@ -7,11 +7,11 @@ import contextlib
 import os
 import shutil
 import signal
-import socket
 import unittest
 from pathlib import Path
 
 from support.governed import CAP_S, GOVERNOR, SANITIZED, GovernedCase
+from support.ports import free_port
 
 # Long enough for a queue to form behind it; on a busy machine and with a sanitizer launchers start slowly.
 SLOW_MS = 500 if SANITIZED else 120
@@ -376,10 +376,7 @@ class Ccache(ToolsCase):
 @unittest.skipUnless(shutil.which("sccache") and shutil.which("g++"), "no sccache, or no g++")
 class Sccache(ToolsCase):
     def test_its_compiles_build_and_its_servers_work_is_not_measured(self):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        self.environment |= {"SCCACHE_DIR": str(self.folder / "sccache"), "SCCACHE_SERVER_PORT": str(port)}
+        self.environment |= {"SCCACHE_DIR": str(self.folder / "sccache"), "SCCACHE_SERVER_PORT": str(free_port())}
         (self.folder / "a.cpp").write_text("#include <map>\nstd::map<int, int> a;\n")
         self.run_in(None, ["sccache", "--start-server"], check=True)
         try:

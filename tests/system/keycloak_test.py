@@ -10,7 +10,7 @@ from support.clients import RawUpload
 from support.full import full
 from support.keycloak import SECRET, Keycloak, why_no_keycloak
 from support.log_in import LAB, LogInCase, wait_until
-from support.postgres import free_port
+from support.ports import free_port
 from support.wheels import Wheel
 
 START_S = 600  # Keycloak's first one, on a core that others use, too

@@ -18,7 +18,7 @@ from support.case import main
 from support.clients import RawUpload
 from support.farm import BIN, CLIENTS, COMMAND_TIMEOUT_S, ROOT
 from support.log_in import LAB, PATIENCE_S, LogInCase, Person, wait_until
-from support.postgres import free_port
+from support.ports import free_port
 from support.site import Site
 from support.wheels import Wheel
 

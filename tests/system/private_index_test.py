@@ -12,7 +12,6 @@ import re
 import stat
 import subprocess
 import time
-import urllib.parse
 from pathlib import Path
 
 from support.case import FarmCase, OwnFarmsCase, main

@@ -1,10 +1,10 @@
 """Ports of loopback that are known before their servers listen, and stay theirs while they are down."""
 
+import atexit
 import random
 import socket
 
 PORTS = range(21_000, 32_000)  # the kernel gives these out to nobody; those below 21,000 have owners in other tests
-_held: list[socket.socket] = []
 
 
 def free_port() -> int:
@@ -18,5 +18,5 @@ def free_port() -> int:
             except OSError:
                 name.close()
                 continue
-        _held.append(name)
+        atexit.register(name.close)
         return port

@@ -20,6 +20,7 @@ import time
 from pathlib import Path
 
 from support.daemons import Daemons, which
+from support.ports import free_port
 from support.slurm_accounting import SlurmAccounting
 
 START_TIMEOUT_S = 60
@@ -29,17 +30,6 @@ PROGRAMS = ("slurmctld", "slurmd", "munged", "sbatch", "squeue", "scancel", "sco
 
 def missing_programs() -> list[str]:
     return [name for name in PROGRAMS if which(name) is None]
-
-
-def free_ports(count: int) -> list[int]:
-    sockets = [socket.socket() for _ in range(count)]
-    try:
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
-    finally:
-        for one in sockets:
-            one.close()
 
 
 def can_limit_memory() -> bool:
@@ -83,7 +73,7 @@ class SlurmCluster:
         self.patient_config = folder / "patient.conf"
         self.plugin = f"JobSubmitPlugins={plugin}\n" if plugin else ""
         self.daemons = Daemons()
-        *self.ports, accounting_port = free_ports(2 + nodes)
+        *self.ports, accounting_port = (free_port() for _ in range(2 + nodes))
         self.accounting = SlurmAccounting(folder, accounting_port, folder / "munge" / "socket") if accounting else None
 
     @property
