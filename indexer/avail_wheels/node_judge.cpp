@@ -36,48 +36,47 @@ std::vector<std::string> names_of(const std::vector<Candidate>& listed,
 
 }  // namespace
 
-const std::vector<Candidate>* Ownership::wheels(const std::string& project) {
-    auto known = projects_.find(project);
-    if (known == projects_.end()) {
-        known = projects_.try_emplace(project).first;
-        if (const auto wanted = parse_wanted(project)) known->second = read(*wanted);
+const std::vector<Candidate>* Ownership::wheels(const std::string& name) {
+    const Project& known = project(name);
+    return known.is_owned ? &known.wheels : nullptr;
+}
+
+const std::vector<Candidate>* Ownership::has(const std::string& name) {
+    return wheel_list_ != nullptr && wheel_list_->is_whole() ? &project(name).wheels : nullptr;
+}
+
+Ownership::Project& Ownership::project(const std::string& name) {
+    const auto [known, is_new] = projects_.try_emplace(name);
+    if (const auto wanted = parse_wanted(name); is_new && wanted) {
+        if (wheel_list_ != nullptr)
+            known->second = listed(*wanted);
+        else if (source_.index_url.empty())
+            known->second = in_folder(*wanted);
     }
-    return known->second ? &*known->second : nullptr;
+    return known->second;
 }
 
-const std::vector<Candidate>* Ownership::has(const std::string& project) {
-    if (wheel_list_ == nullptr || !wheel_list_->is_whole()) return nullptr;
-    const auto [known, is_new] = has_.try_emplace(project);
-    if (const auto wanted = parse_wanted(project); is_new && wanted) known->second = listed(*wanted);
-    return &known->second;
-}
-
-std::vector<Candidate> Ownership::listed(const Wanted& wanted) {
+Ownership::Project Ownership::listed(const Wanted& wanted) const {
     Query query;
     query.wanted = {wanted};
     query.everything = query.all_versions = true;
-    return read_wheel_list(*wheel_list_, query, "", true).value_or(std::vector<Candidate>());
+    Project project{read_wheel_list(*wheel_list_, query, "", true).value_or(std::vector<Candidate>())};
+    project.is_owned = std::any_of(
+        project.wheels.begin(), project.wheels.end(),
+        [](const Candidate& candidate) { return candidate.facts.find("\"built\":") != std::string::npos; });
+    const bool are_yanked = std::all_of(project.wheels.begin(), project.wheels.end(),
+                                        [](const Candidate& candidate) { return candidate.link.yanked; });
+    if (!project.is_owned && are_yanked && wheel_list_->is_whole()) return {.wheels = {}, .is_owned = true};
+    return project;
 }
 
-std::optional<std::vector<Candidate>> Ownership::read(const Wanted& wanted) {
-    if (wheel_list_ != nullptr) {
-        auto wheels = listed(wanted);
-        const bool is_built = std::any_of(wheels.begin(), wheels.end(), [](const Candidate& candidate) {
-            return candidate.facts.find("\"built\":") != std::string::npos;
-        });
-        if (is_built) return wheels;
-        const bool are_yanked = std::all_of(wheels.begin(), wheels.end(),
-                                            [](const Candidate& candidate) { return candidate.link.yanked; });
-        if (are_yanked && wheel_list_->is_whole()) return std::vector<Candidate>();
-        return std::nullopt;
-    }
-    if (!source_.index_url.empty()) return std::nullopt;
+Ownership::Project Ownership::in_folder(const Wanted& wanted) {
     if (!folder_) folder_ = read_folders(source_, {*parse_wanted("*")}).value_or(std::vector<Candidate>());
-    std::vector<Candidate> wheels;
-    std::copy_if(folder_->begin(), folder_->end(), std::back_inserter(wheels),
+    Project project;
+    std::copy_if(folder_->begin(), folder_->end(), std::back_inserter(project.wheels),
                  [&](const Candidate& candidate) { return candidate.release->project == wanted.pattern; });
-    if (wheels.empty()) return std::nullopt;
-    return wheels;
+    project.is_owned = !project.wheels.empty();
+    return project;
 }
 
 bool Ownership::read_facts(const Candidate& wheel) {
@@ -85,7 +84,7 @@ bool Ownership::read_facts(const Candidate& wheel) {
         wheel_list_ != nullptr)
         return false;
     if (!reading_) reading_.emplace(world_.read_wheel, cache_of_wheels(source_, world_));
-    for (Candidate& one : *projects_[wheel.release->project]) {
+    for (Candidate& one : project(wheel.release->project).wheels) {
         if (&one != &wheel) continue;
         reading_->add_facts(one);
         return !one.facts.empty();

@@ -30,16 +30,20 @@ class Ownership {
     }
 
   private:
-    std::optional<std::vector<Candidate>> read(const Wanted& wanted);
-    std::vector<Candidate> listed(const Wanted& wanted);
+    struct Project {
+        std::vector<Candidate> wheels;
+        bool is_owned = false;
+    };
+    Project& project(const std::string& name);
+    [[nodiscard]] Project listed(const Wanted& wanted) const;
+    Project in_folder(const Wanted& wanted);
 
     const SourceOptions& source_;
     const World& world_;
     const simple::WheelList* wheel_list_ = nullptr;
     std::optional<std::vector<Candidate>> folder_;  // all wheels of the folder, read when first needed
     std::optional<WheelReading> reading_;
-    std::map<std::string, std::optional<std::vector<Candidate>>> projects_;
-    std::map<std::string, std::vector<Candidate>> has_;
+    std::map<std::string, Project> projects_;
 };
 
 // Refers to the arguments of its constructor. The node learns about the libraries of wheels that are listed.

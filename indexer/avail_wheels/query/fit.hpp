@@ -48,7 +48,7 @@ using RequiredFit = std::function<Fit(const Taken& taken)>;
 // How an installer takes what a wheel requires.
 struct Installing {
     OwnedWheels owned = {};
-    OwnedWheels has = {};  // of an index without upstreams all: asked for a requirement with extras
+    OwnedWheels has = {};  // of an index without upstreams all, also those that it does not own
     const LockedVersions* locked = nullptr;  // decides about requirements alone: `owned` is not asked
     RequiredFit required = {};               // none: that a requirement can be installed is enough
     std::vector<std::string> extras = {};    // asked for with the wheel

@@ -167,7 +167,7 @@ std::vector<Asked> asked_requirements(const Question& q) {
 // nullptr: what an installer takes for it is not known.
 const std::vector<Candidate>* wheels_for(const Installing& how, const wheel::Requirement& requirement) {
     const auto* owned = how.owned(requirement.project);
-    return owned != nullptr || requirement.extras.empty() || !how.has ? owned : how.has(requirement.project);
+    return owned != nullptr || !how.has ? owned : how.has(requirement.project);
 }
 
 // The import may do without one that does not run, so that is unknown. One that requires what is missing may be installed.

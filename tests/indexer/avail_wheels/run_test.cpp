@@ -982,7 +982,8 @@ TEST_CASE("what an extra requires counts where another project's requirement nam
             index / simple::wheel_list_name,
             simple::render_wheel_list(
                 {.serial = 3, .index = "main", .is_whole = is_whole},
-                {project("six", "{" + built + R"("requires_dist":[")" + required + R"("]})"),
+                {project("attrs", "{" + built + R"("requires_dist":["numpy"]})"),
+                 project("six", "{" + built + R"("requires_dist":[")" + required + R"("]})"),
                  project("toolz", "{" + built + of_toolz)})));
         return farm.run({wanted, "--why", "--on", "gh200", "--column", "runs", "why", "--format", "csv"})
             .out.substr(9);
@@ -1001,6 +1002,9 @@ TEST_CASE("what an extra requires counts where another project's requirement nam
     // What others have brought there may be elsewhere, too; and with upstreams nothing is known of it.
     built.clear();
     CHECK(has(why("toolz[x]>=2"), "yes,\"but requires toolz[x]>=2, of which this index has no wheel"));
+    CHECK(has(why("toolz>=2"), "yes,\"but requires toolz>=2, of which this index has no wheel"));
+    CHECK(has(why("attrs"),
+              "yes,\"but requires attrs, which requires numpy, of which this index has no wheel"));
     is_whole = false;
     CHECK(why("toolz[x]") == "yes,\n");
     CHECK(why("toolz[x]>=2") == "yes,\n");
