@@ -25,6 +25,7 @@ struct Clause {
 struct Function {
     std::string name, class_name;
     Clause clause;
+    Guard guard;  // of its body: in a branch that is not known it may be another one that is called
 };
 
 constexpr std::string_view clause_words[] = {"if",    "elif", "else",  "try", "except", "finally", "for",
@@ -60,7 +61,7 @@ class ModuleReader {
             FunctionSource& into =
                 module.functions[is_constructor && !function.class_name.empty() ? function.class_name : name];
             ExpressionReader reader(names_, into, false, function.class_name);
-            read_clause(function.clause, {}, reader, {}, 1);
+            read_clause(function.clause, function.guard, reader, {}, 1);
         }
         module.imported = std::move(names_.imported);
         return module;
@@ -120,7 +121,8 @@ class ModuleReader {
             } else if (clause->word == "def") {
                 read_annotation(clause->header, guard, into);
                 if (!clause->header.empty())
-                    functions_.push_back({std::string(clause->header.front().text), class_name, *clause});
+                    functions_.push_back({std::string(clause->header.front().text), class_name, *clause,
+                                          Guard{.maybe = guard.maybe}});
             } else if (clause->word == "class") {
                 // Not its name, which with its bases looks like a call.
                 into.read(clause->header.subspan(std::min<std::size_t>(1, clause->header.size())), guard);

@@ -219,6 +219,10 @@ TEST_CASE("names of the standard library that some Pythons lack") {
     CHECK(gone("try:\n  import imp\nexcept ImportError:\n  imp = None\n").empty());
     CHECK(gone("import sys\nif sys.version_info < (3, 12):\n  import distutils\n").empty());
     CHECK(gone("def f():\n  import cgi\n").empty());
+    CHECK(
+        gone("if NEW:\n  import annotationlib\n  def f(): annotationlib.get_annotations()\nelse:\n  def f(): "
+             "pass\nf()\n")
+            .empty());  // attrs 26.1
     CHECK(gone("import inspect\ndef f(): return inspect.getargspec\n").empty());
     CHECK(gone_name("distutils.version")->since == 12);
     CHECK(gone_name("cgitb")->since == 13);
