@@ -17,14 +17,18 @@ namespace {
 // Of a wheel that runs but for one that it requires, or that this requires.
 constexpr std::string_view required_code = "required";
 
+constexpr int max_older_versions = 8;  // that are tried in place of one that requires what is missing
+
 // What an installer takes of `there`: the wheels of the newest version that satisfies the requirement and has one for a Python of
-// the node; of a pre-release only if there is no other, and yanked ones only if it pins a version that has no other.
+// the node; of a pre-release only if there is no other, and yanked ones only if it pins a version that has no other. `below`:
+// only versions that are older.
 std::vector<const Candidate*> taken_of(const Node& node, const wheel::Requirement& requirement,
-                                       const std::vector<Candidate>& there, bool yanked = false) {
+                                       const std::vector<Candidate>& there,
+                                       const wheel::Version* below = nullptr, bool yanked = false) {
     std::vector<const Candidate*> taken;
     for (const Candidate& candidate : there) {
         const wheel::Version& version = candidate.release->version;
-        if (candidate.link.yanked != yanked ||
+        if (candidate.link.yanked != yanked || (below != nullptr && version.compare_public(*below) >= 0) ||
             !requirement.specifiers.contains(version, wheel::Prereleases::allowed))
             continue;
         const auto needed = wheel::SpecifierSet::parse(candidate.link.requires_python);
@@ -45,7 +49,7 @@ std::vector<const Candidate*> taken_of(const Node& node, const wheel::Requiremen
         taken.push_back(&candidate);
     }
     if (taken.empty() && !yanked && pins_version(requirement.specifiers))
-        return taken_of(node, requirement, there, true);
+        return taken_of(node, requirement, there, below, true);
     return taken;
 }
 
@@ -195,6 +199,18 @@ Fit check_taken(const Question& q, const wheel::Requirement& requirement,
     return first;
 }
 
+// As pip does, an older version is taken where the newest requires what is missing and the older one does not.
+Fit check_newest(const Question& q, const wheel::Requirement& requirement,
+                 const std::vector<Candidate>& there, std::vector<const Candidate*> taken) {
+    Fit newest = check_taken(q, requirement, taken);
+    for (int tried = 0; newest.code == missing_code && tried < max_older_versions; ++tried) {
+        taken = taken_of(q.node, requirement, there, &taken.front()->release->version);
+        if (taken.empty()) break;
+        if (check_taken(q, requirement, taken).code.empty()) return {};
+    }
+    return newest;
+}
+
 }  // namespace
 
 // An installer that asks only this source ends with the same. What is missing may be installed already.
@@ -220,7 +236,8 @@ Fit check_requirements(const Question& q) {
                       "requires " + text + ", and here are " + what_is_there(q, requirement, *there),
                       "choose another version of one of the two, or ask for what is missing");
         if (!q.how.required || first.runs != Runs::yes) continue;
-        if (Fit fit = check_taken(q, requirement, taken); fit.runs != Runs::yes || first.code.empty())
+        if (Fit fit = check_newest(q, requirement, *there, taken);
+            fit.runs != Runs::yes || first.code.empty())
             first = std::move(fit);
     }
     if (first.runs != Runs::yes || missing.empty()) return first;

@@ -154,6 +154,14 @@ TEST_CASE("a required wheel that does not run leaves it open whether the wheel d
           "yes but requires b[all], which requires pyodbc, of which this index has no wheel");
     CHECK(answer("c[more]").find(
               "yes but requires c[more], which requires b[All], which requires pyodbc, of") == 0);
+    // An installer goes on to an older version; not where one does not run.
+    there["d"] = {wheel_of("d-2-py3-none-any.whl", R"({"requires_dist":["pyodbc"]})"),
+                  wheel_of("d-1.1-py3-none-any.whl", R"({"requires_dist":["pyodbc>=1"]})"),
+                  wheel_of("d-1-py3-none-any.whl", runs)};
+    CHECK(answer("d") == "yes");
+    CHECK(answer("d>1") == "yes but requires d, which requires pyodbc, of which this index has no wheel");
+    there["pyodbc"] = {wheel_of(newer, fails)};
+    CHECK(answer("d") == "unknown requires d, which requires pyodbc, and " + why);
     there["pyodbc"] = {wheel_of(newer, fails)};
     // What is not known of a requirement is a question of its own.
     there["b"] = {wheel_of("b-2-cp311-cp311-linux_x86_64.whl")};
