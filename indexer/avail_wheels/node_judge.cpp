@@ -64,9 +64,6 @@ Ownership::Project Ownership::listed(const Wanted& wanted) const {
     project.is_owned = std::any_of(
         project.wheels.begin(), project.wheels.end(),
         [](const Candidate& candidate) { return candidate.facts.find("\"built\":") != std::string::npos; });
-    const bool are_yanked = std::all_of(project.wheels.begin(), project.wheels.end(),
-                                        [](const Candidate& candidate) { return candidate.link.yanked; });
-    if (!project.is_owned && are_yanked && wheel_list_->is_whole()) return {.wheels = {}, .is_owned = true};
     return project;
 }
 
@@ -145,16 +142,30 @@ void NodeJudge::learn_required(const std::vector<Candidate>& listed) {
     learn(wheels);
 }
 
+// A wheel that requires itself in the end counts as a yes there, which is right for the first that is asked for. What else was
+// a yes meanwhile is forgotten if the first is none.
 Fit NodeJudge::fit_of_required(const Taken& taken) {
     if (depth_ == max_required_depth) return {};
     const auto [known, is_new] = required_.try_emplace(taken);
-    if (!is_new) return known->second;  // also of one that requires itself
+    if (!is_new) {
+        has_circle_ = has_circle_ || known->second.is_open;
+        return known->second.fit;
+    }
+    known->second.is_open = true;
     ++depth_;
     Installing from_here = how(*taken.first, taken.second);
     from_here.required = [this](const Taken& next) { return fit_of_required(next); };
     Fit fit = judge(*taken.first, node_, site_, from_here);
     --depth_;
-    return known->second = std::move(fit);
+    known->second = {fit, false};
+    if (fit.runs == Runs::yes && fit.code != missing_code) judged_yes_.push_back(taken);
+    if (depth_ > 0) return fit;
+    if (has_circle_ && (judged_yes_.empty() || judged_yes_.back() != taken))
+        for (const Taken& one : judged_yes_)
+            required_.erase(one);
+    judged_yes_.clear();
+    has_circle_ = false;
+    return fit;
 }
 
 base::Status NodeJudge::find(const SourceOptions& source, const Query& query, std::string& warning,

@@ -19,7 +19,7 @@ class Ownership {
     Ownership(const SourceOptions& source, const World& world) : source_(source), world_(world) {}
 
     void set_wheel_list(const simple::WheelList* wheel_list) { wheel_list_ = wheel_list; }
-    // nullptr: it owns none. Empty: an index without upstreams has none.
+    // nullptr: it owns none.
     const std::vector<Candidate>* wheels(const std::string& project);
     // Those that an index without upstreams has, whether it owns the project or not; nullptr: it has upstreams, or is none.
     const std::vector<Candidate>* has(const std::string& project);
@@ -65,12 +65,19 @@ class NodeJudge {
     [[nodiscard]] Fit fit_of_required(const Taken& taken);
     bool learn(const std::vector<Candidate>& listed);
 
+    struct Required {
+        Fit fit;
+        bool is_open = false;  // it is being judged
+    };
+
     const World& world_;
     const Site& site_;
     Node& node_;
     Ownership ownership_;
     std::map<std::string, Installing> asked_;  // what requirements say of a project: extras, hashes
-    std::map<Taken, Fit> required_;            // of wheels of ownership_
+    std::map<Taken, Required> required_;       // of wheels of ownership_
+    std::vector<Taken> judged_yes_;            // since depth_ was 0
+    bool has_circle_ = false;                  // the same
     std::size_t depth_ = 0;                    // of requirements that are being judged
 };
 

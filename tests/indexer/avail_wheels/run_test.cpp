@@ -952,7 +952,7 @@ TEST_CASE("what an index without upstreams lacks is told beside a yes, and with 
     for (const bool is_whole : {true, false}) {
         CAPTURE(is_whole);
         const std::vector<simple::WheelListProject> projects =
-            is_whole ? std::vector{six, toolz} : std::vector{six};  // one that is yanked is none to pip
+            is_whole ? std::vector{six, toolz} : std::vector{six};  // a yanked one is for who pins it
         REQUIRE(base::replace_file(
             index / simple::wheel_list_name,
             simple::render_wheel_list({.serial = 3, .index = "main", .is_whole = is_whole}, projects)));
@@ -963,6 +963,34 @@ TEST_CASE("what an index without upstreams lacks is told beside a yes, and with 
         CHECK(line.out.find("six==1.17") != std::string::npos);
         CHECK(line.err == (is_whole ? "avail_wheels: warning: six 1.17 " + lacks + "\n" : ""));
     }
+    six.facts = R"({"requires_dist":["toolz==1.1"]})"
+                "\n";
+    REQUIRE(base::replace_file(
+        index / simple::wheel_list_name,
+        simple::render_wheel_list({.serial = 3, .index = "main", .is_whole = true}, {six, toolz})));
+    CHECK(farm.run({"six", "--install-line", "-p", "3.11"}).err.empty());
+}
+
+TEST_CASE("what is missing is told of each of those that require one another") {
+    const Farm farm;
+    const auto index = farm.folder.path() / "tree" / "main" / "simple";
+    std::vector<simple::WheelListProject> projects;
+    for (const auto& [name, required] : {std::pair<std::string, std::string>("attrs", "toolz"),
+                                         {"six", "attrs"},
+                                         {"toolz", R"(attrs","numpy)"},
+                                         {"zict", "toolz"}}) {
+        projects.push_back({name, 1, {}, R"({"requires_dist":[")" + required + "\"]}\n"});
+        projects.back().lines = simple::render_wheel_list_line(
+            {name + "-1.0-py3-none-any.whl", false, {}, {}, {}, "12", std::string(64, 'a')});
+    }
+    REQUIRE(base::replace_file(
+        index / simple::wheel_list_name,
+        simple::render_wheel_list({.serial = 3, .index = "main", .is_whole = true}, projects)));
+    const std::string end = "numpy, of which this index has no wheel\"\n";
+    CHECK(farm.run({"*", "--why", "--on", "gh200", "--format", "csv", "--column", "why"}).out ==
+          "why\n\"but requires toolz, which requires " + end +
+              "\"but requires attrs, which requires toolz, which requires " + end + "\"but requires " + end +
+              "\"but requires toolz, which requires " + end);
 }
 
 TEST_CASE("what an extra requires counts where another project's requirement names it") {
