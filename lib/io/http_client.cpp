@@ -36,7 +36,7 @@ std::string redirect_protocols(std::string_view url) {
 struct HttpClient::State {
     HttpSettings settings;
     std::string ca_bundle;
-    std::optional<fs::path> netrc;      // nullopt: ~/.netrc
+    std::optional<fs::path> netrc;      // in place of ~/.netrc
     const CurlLibrary* curl = nullptr;  // `curl` and `handle` are set by the first request
     std::unique_ptr<CURL, FreeCurl> handle;
     HeaderList headers;  // of the request in progress
@@ -84,7 +84,7 @@ struct HttpClient::State {
             set(CURLOPT_PROXY, settings.proxy.c_str());  // empty: none, whatever the environment says
         // As pip and uv do, so that one line lets all of them read a private index. Credentials of the request win.
         if (settings.uses_environment) set(CURLOPT_NETRC, long{CURL_NETRC_OPTIONAL});
-        if (settings.uses_environment && netrc) set(CURLOPT_NETRC_FILE, netrc->c_str());
+        if (netrc) set(CURLOPT_NETRC_FILE, netrc->c_str());
         // With a proxy, the connection is the proxy's: it checks addresses.
         if (!settings.permits_private_hosts && settings.proxy.empty()) {
             set(CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
@@ -146,7 +146,7 @@ struct HttpClient::State {
 
 HttpClient::HttpClient(HttpSettings settings) : state_(std::make_unique<State>()) {
     state_->ca_bundle = ca_bundle_of(settings);
-    state_->netrc = other_netrc(base::current_environment());
+    if (settings.uses_environment) state_->netrc = other_netrc(base::current_environment());
     state_->settings = std::move(settings);
 }
 HttpClient::HttpClient(HttpClient&&) noexcept = default;
