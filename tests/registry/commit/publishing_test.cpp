@@ -4,7 +4,6 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <future>
 #include <mutex>
@@ -13,8 +12,11 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/becomes_true.hpp"
+
 using namespace wheelyard;
 using registry::PublishQueue;
+using test_support::becomes_true;
 
 namespace {
 
@@ -102,15 +104,6 @@ struct FakeRoots {
     }
 };
 
-// For what the publisher's thread does after it has answered.
-template <class Condition>
-bool comes(const Condition& condition) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(long_enough_ms);
-    while (!condition() && std::chrono::steady_clock::now() < end)
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    return condition();
-}
-
 }  // namespace
 
 TEST_CASE("late root pages are waited for by nobody, and one is written for all at the end") {
@@ -136,7 +129,7 @@ TEST_CASE("late root pages are written without being asked for") {
     tree.commit(1);
     queue.want(1);
     tree.wait_for(tree.written, 1);
-    CHECK(comes([&] { return queue.lag().late_roots == 0; }));
+    CHECK(becomes_true([&] { return queue.lag().late_roots == 0; }));
     CHECK(queue.lag().roots_since_ms == 0);
 }
 
@@ -337,7 +330,7 @@ TEST_CASE("who waits past failures is called once the pages are visible, or neve
         queue.call_despite_failures(7, [&] { ++calls; });
         publisher.wait_for_run(2);
         CHECK(queue.wait_until_visible(7, long_enough_ms).has_value());
-        CHECK(comes([&] { return calls == 1; }));
+        CHECK(becomes_true([&] { return calls == 1; }));
         queue.call_despite_failures(3, [&] { ++calls; });  // visible already
         CHECK(calls == 2);
         queue.call_despite_failures(8, [&] { ++calls; });
@@ -376,7 +369,7 @@ TEST_CASE("with other nodes, a caller waits until they show the serial, too") {
     CHECK(shown == 0);  // by a run before this
     publisher.set_committed(3);
     CHECK(queue.wait_until_visible(3, 50).error().code == "publish.slow");
-    CHECK(comes([&] { return shown == 3; }));
+    CHECK(becomes_true([&] { return shown == 3; }));
     CHECK(queue.awaits_others());
     std::atomic<bool> answered = false;
     queue.call_when_visible(3, {}, [&](const base::Status& status) { answered = status.has_value(); });
@@ -423,13 +416,13 @@ TEST_CASE("with other nodes, a blob that this one does not find counts as lost o
     is_there = false;
     observe(long_enough_ms);
     queue.want(4);
-    CHECK(comes([&] { return is_behind && lost == 1; }));
+    CHECK(becomes_true([&] { return is_behind && lost == 1; }));
     CHECK(shown == -1);
     {
         const std::lock_guard lock(mutex);
         is_there = true;
     }
-    CHECK(comes([&] { return shown == 4; }));
+    CHECK(becomes_true([&] { return shown == 4; }));
     CHECK(lost == 0);
     CHECK_FALSE(is_behind);
     // Lost for good: no node shows it, and the others need not wait for ever.
@@ -441,7 +434,7 @@ TEST_CASE("with other nodes, a blob that this one does not find counts as lost o
     }
     queue.want(5);
     queue.call_after_next_run([] {});
-    CHECK(comes([&] { return shown == 4 && lost == 1; }));
+    CHECK(becomes_true([&] { return shown == 4 && lost == 1; }));
 }
 
 TEST_CASE("a run that was asked for begins after the question, even if nothing is behind") {
