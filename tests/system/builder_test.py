@@ -9,7 +9,6 @@ from pathlib import Path
 
 from support.case import FarmCase, main
 from support.clients import installed_value, pip_install
-from support.farm import INDEX
 from support.file_reads import FileReads
 from support.package_index import FAST_C, PackageIndex, write_sdist
 from support.site import Site

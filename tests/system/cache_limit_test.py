@@ -11,6 +11,7 @@ from support.case import OwnFarmsCase, main
 from support.disk import Disk
 from support.farm import START_TIMEOUT_S, Farm
 from support.faults import KILL, arm, breaks_of
+from support.live_tree import paths_in
 from support.upstream import Upstream
 from support.wheels import Wheel, incompressible
 
@@ -72,8 +73,7 @@ class CacheLimitTest(OwnFarmsCase):
         return [name for name, in rows]
 
     def in_tree(self, filename: str) -> bool:
-        # Not rglob(), which fails where the server removes a folder meanwhile.
-        return any(name.startswith(filename) for _, _, names in os.walk(self.farm.tree / CACHE / "files") for name in names)
+        return any(path.name.startswith(filename) for path in paths_in(self.farm.tree / CACHE / "files"))
 
     def wait_for(self, condition, what: str) -> None:
         deadline = time.monotonic() + START_TIMEOUT_S

@@ -1,7 +1,6 @@
 """Agents without a long-lived token: two sites' agents enrol with one-use codes, build, and renew their tokens, also after a crash and
 from several login nodes at once. A hostile third gets nothing by a used, expired, revoked or copied secret, and a copy is noticed."""
 
-import contextlib
 import fcntl
 import json
 import os
@@ -15,11 +14,11 @@ import time
 import unittest
 import urllib.error
 import urllib.request
-from pathlib import Path
 
 from support.case import FarmPerTestCase, main
 from support.clients import RawUpload
 from support.farm import COMMAND_TIMEOUT_S, Farm
+from support.live_tree import bytes_of, paths_in
 from support.node_farm import Nodes
 from support.package_index import PackageIndex, write_sdist
 from support.site import Site
@@ -126,10 +125,7 @@ class EnrolmentTest(FarmPerTestCase):
         self.assertEqual([self.access(before), self.access(after)], [200, 200])  # an upload that runs has the one before
         secrets = [text.rsplit("_", 1)[1] for text in (before, after, renewal, renewal_of(alpha)["renewal"])]
         texts = {file: file.read_bytes() for file in [self.farm.log, *(alpha.folder / "state").rglob("*.json")]}
-        for file in (Path(folder, name) for folder, _, names in os.walk(self.farm.data) for name in names):
-            with contextlib.suppress(FileNotFoundError):  # a page that is written beside this
-                if file.is_file():
-                    texts[file] = file.read_bytes()
+        texts |= {path: bytes_of(path) for path in paths_in(self.farm.data)}
         for file, text in texts.items():
             for secret in secrets:
                 self.assertNotIn(secret.encode(), text, file)

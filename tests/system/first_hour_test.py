@@ -3,7 +3,6 @@
 Each answer names the next step and nothing that leads elsewhere.
 """
 
-import contextlib
 import os
 import pty
 import re
@@ -15,6 +14,7 @@ from support.farm import BIN, COMMAND_TIMEOUT_S, INDEX, Farm
 from support.few_programs import link_programs
 from support.package_index import FAST_C, PackageIndex, write_sdist
 from support.site import Site
+from support.terminal import read_all
 from support.wheels import Wheel
 
 SYSTEM_CONFIG = Path("/etc/wheelyard/registry.toml")
@@ -123,10 +123,7 @@ class FirstHourTest(FarmCase):
             reader, terminal = pty.openpty()
             subprocess.run(site.command("tick"), env=site.environment, stdout=terminal, timeout=COMMAND_TIMEOUT_S, check=True)
             os.close(terminal)
-            shown = ""
-            with contextlib.suppress(OSError):  # the other end is gone, and all of it was read
-                while piece := os.read(reader, 1 << 16):
-                    shown += piece.decode()
+            shown = read_all(reader).decode()
             os.close(reader)
             self.assertIn("Nothing to do now: 1 held.", shown)
             self.assertIn("The token may not upload to index debian12", shown)

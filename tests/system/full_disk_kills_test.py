@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 from urllib.parse import urljoin
 
-from full_disk_test import namespace_with_mounts, staged_in
+from full_disk_test import left_in, namespace_with_mounts
 from support.case import FarmCase, main
 from support.clients import RawUpload
 from support.farm import BIN, COMMAND_TIMEOUT_S, INDEX, Farm
@@ -114,14 +114,7 @@ class FullDiskKillsTest(FarmCase):
         names = [name for name in self.acknowledged if name not in self.deleted]
         self.assert_served(names if all_files else self.random.sample(names, min(len(names), CHECKED_PER_ROUND)))
         self.assertEqual(self.deleted & set(self.farm.files("brim")), set())
-        self.assertEqual(staged_in(self.data), [])
-
-    def wait_for_publishing(self):
-        """A full disk holds pages back; once there is room, the server catches up by itself."""
-        deadline = time.monotonic() + COMMAND_TIMEOUT_S
-        while (answer := self.farm.get("/readyz"))[0] != 200:
-            self.assertLess(time.monotonic(), deadline, answer[2])
-            time.sleep(0.1)
+        self.assertEqual(left_in(self.data), [])
 
     def delete_some(self):
         """On the full disk: an administrator deletes some of the files, and then makes room: the other program's file goes, and the
@@ -134,7 +127,7 @@ class FullDiskKillsTest(FarmCase):
         while shutil.disk_usage(self.data).free < ROOM_MIB << 20:
             self.disk_mib += ROOM_MIB
             subprocess.run([*self.inside, "mount", "--options-mode", "ignore", "-o", f"remount,size={self.disk_mib}m", str(self.farm.data)], check=True)
-        self.wait_for_publishing()
+        self.farm.wait_until_ready()
         wheel = self.wheel()
         self.assertEqual(RawUpload(self.farm, self.token, wheel).send()[0], 200)
         self.acknowledged[wheel.name] = sha256_of(wheel)
@@ -172,11 +165,11 @@ class FullDiskKillsTest(FarmCase):
             if fills or self.refused > refused:
                 self.delete_some()
             else:
-                self.wait_for_publishing()
+                self.farm.wait_until_ready()
             self.assert_whole()
         self.farm.kill()
         self.start()
-        self.wait_for_publishing()
+        self.farm.wait_until_ready()
         self.assert_whole(all_files=True)
         self.command("verify")
         print(f"({self.kills} kills, {len(self.acknowledged)} uploads, {self.refused} refused, {self.fills} times filled by another, "

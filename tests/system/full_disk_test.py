@@ -15,6 +15,7 @@ from urllib.parse import urljoin
 from support.case import FarmCase, main
 from support.clients import RawUpload, installed_value, pip_install, twine_upload
 from support.farm import BIN, COMMAND_TIMEOUT_S, INDEX, START_TIMEOUT_S, Farm
+from support.live_tree import staged_in
 from support.package_index import PackageIndex
 from support.site import Site
 from support.wheels import Wheel, incompressible
@@ -41,14 +42,12 @@ def namespace_with_mounts() -> tuple[str, ...]:
     raise AssertionError("this test needs root or user namespaces, to mount a small disk: " + probes[0].stderr)
 
 
-def staged_in(data: Path) -> list[str]:
+def left_in(data: Path) -> list[Path]:
     """What uploads have left; what the running server still needs goes by itself, with its folders."""
     deadline = time.monotonic() + START_TIMEOUT_S
-    while True:
-        found = [f"{folder}/{name}" for folder, _, names in os.walk(data) if Path(folder).name == "staging" for name in names]
-        if not found or time.monotonic() > deadline:
-            return found
+    while (found := staged_in(data)) and time.monotonic() < deadline:
         time.sleep(0.1)
+    return found
 
 
 class FullDiskTest(FarmCase):
@@ -86,7 +85,7 @@ class FullDiskTest(FarmCase):
         self.assertEqual((status, problem.get("code")), (507, "upload.disk_full"), problem)
         self.assertTrue(problem["advice"], problem)
         self.assertEqual(self.farm.files("too-big"), {})
-        self.assertEqual(staged_in(self.seen_data), [])
+        self.assertEqual(left_in(self.seen_data), [])
 
         second = Wheel("fits", "1.1", value=2).write(self.folder)
         self.assert_ran(twine_upload(self.farm, self.token, second))
@@ -142,14 +141,7 @@ class FullDiskTest(FarmCase):
         while self.metric("store_reserve") != 1:
             self.assertLess(time.monotonic(), deadline)
             time.sleep(0.5)  # the server looks every ten seconds
-        self.wait_until_ready()
-
-    def wait_until_ready(self):
-        """A full disk holds pages back; once there is room, the server catches up by itself."""
-        deadline = time.monotonic() + COMMAND_TIMEOUT_S
-        while (answer := self.farm.get("/readyz"))[0] != 200:
-            self.assertLess(time.monotonic(), deadline, answer[2])
-            time.sleep(0.1)
+        self.farm.wait_until_ready()
 
     def test_a_command_works_on_a_full_disk_without_the_server(self):
         wheel = Wheel("bad", "1.0").write(self.folder)
@@ -187,7 +179,7 @@ class FullDiskTest(FarmCase):
                 self.assertEqual((status, problem.get("code")), (507, "upload.disk_full"), problem)
         (self.seen_data / "filler").unlink()
         self.assertEqual(RawUpload(self.farm, self.token, wheels[2]).send()[0], 200)
-        self.wait_until_ready()
+        self.farm.wait_until_ready()
 
     def test_filled_to_the_brim_by_many_uploads_everything_acknowledged_is_served(self):
         acknowledged = []
@@ -204,7 +196,7 @@ class FullDiskTest(FarmCase):
         for name in acknowledged:
             status, _, body = self.farm.get(urljoin("/debian12/simple/brim/", shown[name]["url"]))
             self.assertEqual((status, len(body)), (200, shown[name]["size"]))
-        self.assertEqual(staged_in(self.seen_data), [])
+        self.assertEqual(left_in(self.seen_data), [])
 
 
 class FullWorkFolderTest(FarmCase):

@@ -1,10 +1,8 @@
 """Who may read an index, where its projects come from, and whether it exists, changed while the server runs and clients install: each change
 holds from the next request on, nobody finds half of an index, and a kill leaves the old state or the new one."""
 
-import contextlib
 import http.client
 import json
-import os
 import threading
 import time
 from pathlib import Path
@@ -12,6 +10,7 @@ from pathlib import Path
 from support.case import FarmPerTestCase, main
 from support.clients import PIPS_WITH_REPORT, RawUpload, installed_value, pip_install
 from support.farm import COMMAND_TIMEOUT_S
+from support.live_tree import bytes_of, paths_in
 from support.upstream import Upstream
 from support.wheels import Wheel, incompressible
 
@@ -36,14 +35,7 @@ class MovingIndexesTest(FarmPerTestCase):
         return self.farm.get(path, headers={"Authorization": f"Bearer {token}"} if token else {})[0]
 
     def names_in(self, folder: Path) -> list[str]:
-        found = []
-        for at, folders, files in os.walk(folder):
-            found += [f"{at}/{name}" for name in (*folders, *files) if PROJECT in name]
-            for path in (Path(at, name) for name in files):
-                with contextlib.suppress(FileNotFoundError):  # the server goes on: its temporary files come and go
-                    if path.is_file() and PROJECT.encode() in path.read_bytes():
-                        found.append(str(path))
-        return found
+        return [str(path) for path in paths_in(folder) if PROJECT in path.name or PROJECT.encode() in bytes_of(path)]
 
     def pip(self, target: str, *words: str, url: str = "", index: str = SECOND):
         options = ("--index-url", url) if url else ()
@@ -228,7 +220,7 @@ class MovingIndexesTest(FarmPerTestCase):
                 client.join()
                 self.assertEqual((got[0][0], len(got[0][1])), (200, len(offered.body)))
                 self.assertEqual(self.status(path=path), 404 if number == 0 else 401)
-                self.assertFalse([at for at, _, names in os.walk(self.farm.tree) if wheel.filename in names and Path(at, wheel.filename).is_file()])
+                self.assertFalse([path for path in paths_in(self.farm.tree) if path.name == wheel.filename and path.is_file()])
             self.assertEqual(self.status(token, path), 200)
 
 

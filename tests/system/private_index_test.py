@@ -3,11 +3,9 @@ are those of the server's own OpenAPI document and the web UI, each with every m
 with credentials in the URL, until the token is revoked."""
 
 import base64
-import contextlib
 import hashlib
 import http.client
 import json
-import os
 import re
 import stat
 import subprocess
@@ -18,6 +16,7 @@ from support.case import FarmCase, OwnFarmsCase, main
 from support.clients import CLIENTS, RawUpload, installed_value, pip_install
 from support.farm import COMMAND_TIMEOUT_S, Farm
 from support.full import full
+from support.live_tree import bytes_of, paths_in
 from support.upstream import Upstream
 from support.wheels import Wheel, sha256_of
 
@@ -493,14 +492,7 @@ class ChangingReadersTest(OwnFarmsCase):
 
     def names_in(self, folder: Path) -> list[str]:
         """Paths that name the project, and files that contain its name."""
-        there = [Path(place) / name for place, folders, files in os.walk(folder) for name in (*folders, *files)]
-        return [str(path) for path in there if "quokka" in path.name or HIDDEN in path.name or b"quokka" in self.bytes_of(path)]
-
-    @staticmethod
-    def bytes_of(path: Path) -> bytes:
-        with contextlib.suppress(FileNotFoundError, IsADirectoryError):  # a server goes on: its temporary files go meanwhile
-            return path.read_bytes()
-        return b""
+        return [str(path) for path in paths_in(folder) if "quokka" in path.name or HIDDEN in path.name or b"quokka" in bytes_of(path)]
 
     def status(self, token: str | None = None) -> int:
         return self.farm.get(f"/{HIDDEN}/simple/{PROJECT}/", headers={"Authorization": basic(token)} if token else {})[0]

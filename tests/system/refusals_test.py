@@ -1,7 +1,6 @@
 """What twine and commands print when the registry refuses; and that a refusal leaves nothing behind. Every code of an upload:
 tests/registry/intake."""
 
-import contextlib
 import os
 import pty
 import subprocess
@@ -9,6 +8,7 @@ import subprocess
 from support.case import FarmCase, main
 from support.clients import RawUpload, twine_upload
 from support.farm import BIN, COMMAND_TIMEOUT_S
+from support.terminal import read_all
 from support.wheels import Wheel, record_hash
 
 
@@ -25,11 +25,7 @@ class RefusalsTest(FarmCase):
         self.addCleanup(os.close, screen)
         done = subprocess.run([BIN / "wheelyard-registry", "check", wheel], stdout=terminal, stderr=terminal, timeout=COMMAND_TIMEOUT_S)
         os.close(terminal)
-        shown = b""
-        with contextlib.suppress(OSError):  # the other end is closed, and nothing is left
-            while piece := os.read(screen, 1 << 16):
-                shown += piece
-        shown = shown.decode()
+        shown = read_all(screen).decode()
         self.assertEqual(done.returncode, 1, shown)
         self.assertIn("[lies?[31m?.py]", shown)
 

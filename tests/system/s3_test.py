@@ -23,6 +23,7 @@ from support.clients import RawUpload, pip_install, twine_upload
 from support.daemons import which
 from support.farm import CLIENTS, COMMAND_TIMEOUT_S, INDEX, Farm
 from support.full import IS_FULL
+from support.live_tree import paths_in
 from support.s3_store import BUCKET, S3Store, missing, versitygw
 from support.upstream import Upstream
 from support.wheels import Wheel, incompressible
@@ -217,7 +218,7 @@ class S3Test(FarmCase):
                 farm.write_config(farm.port)
                 farm.start()
                 deadline = time.monotonic() + COMMAND_TIMEOUT_S
-                while "upstream.given_back" not in farm.log.read_text() or any((farm.tree / f"{INDEX}.public" / "files").rglob(f"{names[1]}*")):
+                while "upstream.given_back" not in farm.log.read_text() or any(path.name.startswith(names[1]) for path in paths_in(farm.tree / f"{INDEX}.public" / "files")):
                     self.assertLess(time.monotonic(), deadline, farm.log.read_text()[-2000:])
                     time.sleep(0.05)
                 self.assertEqual(farm.log.read_text().count("upstream.given_back"), 1)

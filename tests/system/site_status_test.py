@@ -118,7 +118,7 @@ class SiteStatusTest(FarmCase):
             kept = self.farm.data / "sites" / INDEX / f"{INDEX}.json"
             kept.write_text(json.dumps(json.loads(kept.read_text()) | {"time": moment(3), "next_tick": moment(2.9)}))
             self.farm.start()
-            self.assertRegex(self.status().stderr, f"the agent of {INDEX} has not reported for 3 h 0\d min")
+            self.assertRegex(self.status().stderr, rf"the agent of {INDEX} has not reported for 3 h 0\d min")
             self.assertIn(f'wheelyard_site_late{{index="{INDEX}",site="{INDEX}"}} 1', self.farm.get("/metrics")[2].decode())
             self.assertEqual(self.farm.get(f"{build}/log")[2], after)
 

@@ -15,6 +15,7 @@ from support.clients import RawUpload
 from support.farm import BIN, COMMAND_TIMEOUT_S, INDEX
 from support.package_index import PackageIndex, write_sdist
 from support.site import Site
+from support.terminal import read_all
 from support.wheels import Wheel
 
 WIDTHS = (80, 60)
@@ -32,14 +33,7 @@ def on_terminal(command: list, environment: dict[str, str], columns: int) -> str
     os.close(terminal)
     pieces = []
 
-    def read() -> None:
-        try:
-            while piece := os.read(reader, 1 << 16):
-                pieces.append(piece)
-        except OSError:  # the terminal's other end is closed
-            pass
-
-    thread = threading.Thread(target=read)
+    thread = threading.Thread(target=lambda: pieces.append(read_all(reader)))
     thread.start()
     try:
         process.wait(timeout=COMMAND_TIMEOUT_S)

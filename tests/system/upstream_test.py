@@ -14,6 +14,7 @@ import time
 from support.case import OwnFarmsCase, main
 from support.clients import CLIENTS, RawUpload, installed_value, pip_install
 from support.farm import COMMAND_TIMEOUT_S, Farm
+from support.live_tree import staged_in
 from support.sdists import Sdist
 from support.upstream import JSON, Upstream
 from support.wheels import Wheel, incompressible, sha256_of
@@ -387,8 +388,8 @@ class UpstreamTest(OwnFarmsCase):
         self.farm.check_tree()
         # What was cut, and nothing wrong, is kept for the next request while the server runs.
         deadline = time.monotonic() + COMMAND_TIMEOUT_S
-        while len(self.farm.staged()) != 3:
-            self.assertLess(time.monotonic(), deadline, self.farm.staged())
+        while len(staged := staged_in(self.farm.data)) != 3:
+            self.assertLess(time.monotonic(), deadline, staged)
             time.sleep(0.05)  # until the registry has removed the rest: nothing announces it
         self.farm.stop()
         self.farm.start()

@@ -26,6 +26,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+from support.live_tree import paths_in, staged_in
 from support.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -234,6 +235,14 @@ class Farm:
         if done.returncode != 0:
             raise AssertionError(f"wheelyard-indexer check: {done.stdout}{done.stderr}")
 
+    def wait_until_ready(self) -> None:
+        """A full disk holds pages back; once there is room, the server catches up by itself."""
+        deadline = time.monotonic() + COMMAND_TIMEOUT_S
+        while (answer := self.get("/readyz"))[0] != 200:
+            if time.monotonic() > deadline:
+                raise AssertionError(f"it is not ready: {answer[2]}")
+            time.sleep(0.1)
+
     def wait_for_late_pages(self) -> None:
         """Until the web UI and the page of links are as new as the pages of installers."""
         deadline = time.monotonic() + START_TIMEOUT_S
@@ -262,15 +271,7 @@ class Farm:
         publisher writes pages late, so files that come and go are not counted."""
         deadline = time.monotonic() + LEFTOVERS_S
         while True:
-            found = self.staged() + [path for path in self._paths() if ".tmp." in path.name]
+            found = staged_in(self.data) + [path for path in paths_in(self.data) if ".tmp." in path.name]
             if not found or time.monotonic() > deadline:
                 return found
             time.sleep(0.1)
-
-    def staged(self) -> list[Path]:
-        """What lies in folders for uploads and fetches now."""
-        return [path for path in self._paths() if path.parent.name == "staging" and path.is_file()]
-
-    def _paths(self):
-        """Of the data; folders that go meanwhile are passed over."""
-        return (Path(folder) / name for folder, folders, files in os.walk(self.data) for name in (*folders, *files))
