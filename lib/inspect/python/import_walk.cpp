@@ -11,6 +11,7 @@
 
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/python/conditions.hpp"
+#include "lib/inspect/python/expressions.hpp"
 #include "lib/inspect/python/gone_names.hpp"
 
 namespace wheelyard::inspect {
