@@ -9,6 +9,7 @@
 #include "lib/io/json.hpp"
 #include "registry/catalog/catalog.hpp"
 #include "registry/catalog/file_row.hpp"
+#include "registry/commands/command_line.hpp"
 #include "registry/commands/commands.hpp"
 #include "registry/config/config.hpp"
 #include "registry/database/store.hpp"
