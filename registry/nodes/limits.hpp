@@ -11,6 +11,9 @@ inline constexpr std::int64_t renewal_ms = 1'000;  // several tries before a lea
 // A node's own end of its lease is this much before the database's: clocks of two machines run differently fast by less
 // than 0.1 percent. A wall clock that jumps by more than this ends the lease.
 inline constexpr std::int64_t lease_margin_ms = 200;
+// How far a node's wall clock may be from the database's: as far as tokens of log-in providers may be off
+// (identity/limits.hpp). The seconds that a renewal may take are well below it.
+inline constexpr std::int64_t max_clock_difference_ms = 60'000;
 // While uploads wait for other nodes: how often the board is asked.
 inline constexpr std::int64_t board_poll_ms = 5;
 // The database frees the writer's lock when its connection has been idle for this long; the holder gives up earlier.

@@ -48,6 +48,7 @@ struct WritingNode {
 struct Renewed {
     bool was_live = false;      // the row was there, and its lease had not ended
     std::string timeline = {};  // of the database: another one after a failover
+    base::UnixMicros time = 0;  // by the database's clock
     std::optional<WritingNode> writer = {};
     // Of the other nodes with a live lease; none: there are none.
     std::optional<Serial> most_visible = {};

@@ -326,6 +326,7 @@ base::Status NodeLease::renew() {
     WHEELYARD_ASSIGN(const Renewed renewed, board_.renew(row_, settings_.lease_ms));
     const bool is_other_database = !row_.timeline.empty() && row_.timeline != renewed.timeline;
     row_.timeline = renewed.timeline;
+    compare_clocks((before_us + lead_us - renewed.time) / 1'000);
     {
         const std::lock_guard lock(mutex_);
         seen_.writer = renewed.writer;
@@ -358,6 +359,23 @@ base::Status NodeLease::renew() {
     if (state_ == LeaseState::serving)
         end_us_.store(before_us + (settings_.lease_ms - lease_margin_ms) * 1'000, std::memory_order_release);
     return {};
+}
+
+// Leases need no wall clock, but tokens end by it.
+void NodeLease::compare_clocks(std::int64_t ahead_ms) {
+    bool was_off = false, is_off = false;
+    {
+        const std::lock_guard lock(mutex_);
+        was_off = seen_.is_clock_off;
+        // It ends at half, so that a clock at the limit is not told at each renewal.
+        is_off = std::abs(ahead_ms) > (was_off ? max_clock_difference_ms / 2 : max_clock_difference_ms);
+        seen_.clock_ahead_ms = ahead_ms;
+        seen_.is_clock_off = is_off;
+    }
+    if (is_off == was_off) return;
+    const auto tell = is_off ? io::log_warn : io::log_info;
+    tell(is_off ? "node.clock_differs" : "node.clock_agrees",
+         {{"node", row_.name}, {"seconds_ahead_of_database", std::to_string(ahead_ms / 1'000)}});
 }
 
 // One that was killed counts until its lease has ended.

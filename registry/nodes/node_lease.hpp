@@ -103,6 +103,8 @@ class NodeLease {
         std::uint64_t lapses = 0;       // leases that ended although the process lived
         std::string last_failure = {};  // of the last step; empty: it succeeded
         std::optional<WritingNode> writer = {};
+        std::int64_t clock_ahead_ms = 0;  // of the database's, at the last renewal; below 0: behind it
+        bool is_clock_off = false;        // by more than max_clock_difference_ms
     };
     [[nodiscard]] Seen seen() const;
     // It left because another node sees more. Any thread.
@@ -129,6 +131,7 @@ class NodeLease {
     [[nodiscard]] base::Status serve();
     [[nodiscard]] base::Status renew();
     [[nodiscard]] base::Status ask_others();
+    void compare_clocks(std::int64_t ahead_ms);
     [[nodiscard]] bool is_renewal_due() const;
     [[nodiscard]] bool has_lease() const;
     [[nodiscard]] bool lives(std::int64_t end_us, std::int64_t lead_us) const;

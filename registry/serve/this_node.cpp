@@ -269,9 +269,15 @@ std::string ThisNode::reading_only() const {
 std::string ThisNode::why_not_ready() const {
     const std::string reading = reading_only();
     const auto seen = lease_.seen();
-    if (may_answer())
-        return reading.empty() ? reading
-                               : "degraded: reading only since " + reading + ": " + seen.last_failure;
+    if (may_answer()) {
+        if (!reading.empty()) return "degraded: reading only since " + reading + ": " + seen.last_failure;
+        if (!seen.is_clock_off) return {};
+        return "degraded: the clock of this node is " +
+               std::to_string(std::abs(seen.clock_ahead_ms) / 1'000) + " s " +
+               (seen.clock_ahead_ms > 0 ? "ahead of" : "behind") +
+               " the database's: tokens end at other times than at the other nodes. Set the one that is "
+               "wrong";
+    }
     return "this node is " + std::string(nodes::lease_state_text(seen.state)) + " and answers no page" +
            (seen.last_failure.empty() ? "" : ": " + seen.last_failure);
 }
@@ -294,6 +300,8 @@ std::vector<http::Gauge> ThisNode::gauges() const {
             {"node_lease_seconds", "Rest of this node's lease", as_gauge(lease.left_ms) / 1000},
             {"node_lapses", "Leases of this node that ended although it ran, since the start",
              as_gauge(lease.lapses)},
+            {"node_clock_ahead_seconds", "This node's clock less the database's, at the last renewal",
+             as_gauge(lease.clock_ahead_ms) / 1000},
             {"node_writer", "1 while this node accepts changes", role.is_writer ? 1.0 : 0.0},
             {"node_knows_writer", "1 while this node writes or knows the one that does",
              role.is_writer || lease.writer ? 1.0 : 0.0},

@@ -475,6 +475,29 @@ class Failures(NodesCase):
         for node in (self.a, self.b):
             self.assertEqual(node.get("/later/simple/")[0], 200)
 
+    def test_a_clock_that_differs_from_the_databases_is_told_once_until_it_agrees(self):
+        """Here it is the database's that is wrong."""
+        def set_clock(sql: str) -> None:
+            self.nodes.server.sql(sql, "wheels")
+            self.nodes.server.sql("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = 'farm'")
+
+        def agrees(node: Node) -> bool:
+            return abs(node.metric("node_clock_ahead_seconds")) < 30 and node.get("/readyz")[0] == 200
+
+        set_clock("CREATE FUNCTION clock_timestamp() RETURNS timestamptz LANGUAGE sql AS "
+                  "$$SELECT pg_catalog.clock_timestamp() - interval '90 minutes'$$; ALTER ROLE farm SET search_path = public, pg_catalog")
+        right = "ALTER ROLE farm RESET search_path; DROP FUNCTION IF EXISTS public.clock_timestamp()"
+        self.addCleanup(set_clock, right)
+        for node in (self.a, self.b):
+            node.wait(lambda: b"ahead of the database's" in node.get("/readyz")[2], PATIENCE_S, "saying that its clock differs")
+            self.assertEqual((node.get("/readyz")[0], round(node.metric("node_clock_ahead_seconds") / 3600, 1)), (503, 1.5))
+        RawUpload(self.b, self.token, self.wheel("clocks")).send_until_acknowledged()  # both renew their leases
+        set_clock(right)
+        for node in (self.a, self.b):
+            node.wait(lambda: agrees(node), PATIENCE_S, "in agreement")
+            log = node.log.read_text()
+            self.assertEqual((log.count("node.clock_differs"), log.count("node.clock_agrees")), (1, 1))
+
     def test_a_clean_stop_costs_nobody_a_lease(self):
         writer, other = self.writer_and_other()
         other.stop()

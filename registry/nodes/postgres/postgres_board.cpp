@@ -54,7 +54,8 @@ constexpr const char* renewal =
     "others AS (SELECT coalesce(max(visible_serial), -1) AS most, coalesce(min(lost), -1) AS least FROM node "
     "WHERE lease_until > clock_timestamp() AND id <> ?::text) "
     "SELECT coalesce((SELECT is_live FROM old), false), here.timeline, writer.id IS NOT NULL, "
-    "writer.id, writer.name, writer.address, others.most, others.least FROM here CROSS JOIN written CROSS "
+    "writer.id, writer.name, writer.address, others.most, others.least, "
+    "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint FROM here CROSS JOIN written CROSS "
     "JOIN "
     "others LEFT JOIN LATERAL "
     "(SELECT id, name, address FROM node WHERE is_writer = 1 AND lease_until > clock_timestamp() AND id <> "
@@ -90,7 +91,8 @@ class PostgresBoard final : public NodeBoard {
                                            row.place, text_of(row.settings), row.lost, row.id, row.id));
         WHEELYARD_ASSIGN(const bool has_row, query.step());
         if (!has_row) return base::fail("node.not_renewed", "The row of this node was not written", row.name);
-        Renewed renewed{.was_live = query.integer(0) != 0, .timeline = query.text(1)};
+        Renewed renewed{
+            .was_live = query.integer(0) != 0, .timeline = query.text(1), .time = query.integer(8)};
         if (query.integer(2) != 0) renewed.writer = WritingNode{query.text(3), query.text(4), query.text(5)};
         if (query.integer(6) >= 0) renewed.most_visible = query.integer(6);
         if (query.integer(7) >= 0) renewed.least_lost = query.integer(7);

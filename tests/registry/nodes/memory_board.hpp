@@ -56,7 +56,8 @@ class MemoryBoard final : public NodeBoard {
         const base::UnixMicros now = table_.time.now();
         const auto known = table_.rows.find(row.id);
         Renewed renewed{.was_live = known != table_.rows.end() && known->second.until > now,
-                        .timeline = table_.timeline};
+                        .timeline = table_.timeline,
+                        .time = now};
         MemoryTable::Row& kept = table_.rows[row.id];
         kept = {row, now + lease_ms * 1'000};
         if (row.timeline != table_.timeline) kept.said.visible = 0;

@@ -623,6 +623,27 @@ TEST_CASE("of two that start at once and differ, none answers beside the other")
     node.join();
 }
 
+TEST_CASE("how far a node's clock is from the database's is known from its renewals") {
+    constexpr std::int64_t minute_ms = 60'000;
+    static_assert(nodes::max_clock_difference_ms == minute_ms);
+    Cluster cluster;
+    Node node(cluster);
+    struct Row {
+        std::int64_t ahead_ms;
+        bool is_off;
+    };
+    for (const auto& [ahead_ms, is_off] :
+         {Row{0, false}, Row{minute_ms, false}, Row{minute_ms + 1, true}, Row{minute_ms / 2 + 1, true},
+          Row{minute_ms / 2, false}, Row{-90 * minute_ms, true}, Row{1, false}}) {
+        CAPTURE(ahead_ms);
+        node.clock.wall_off_us = ahead_ms * 1'000;
+        node.pass(nodes::renewal_ms);  // the lease ends where the clock was set by more than its margin
+        node.join();                   // and it is there again, whatever the time
+        CHECK(node.lease.seen().clock_ahead_ms == ahead_ms);
+        CHECK(node.lease.seen().is_clock_off == is_off);
+    }
+}
+
 TEST_CASE(
     "a node that does not see files which another one shows leaves after a lease, and comes back with them") {
     Cluster cluster;

@@ -34,9 +34,12 @@ TEST_CASE("a row of the board lives as long as its lease, by the database's cloc
     const auto board = open_board(url);
     const auto other = open_board(url);
     NodeRow a{.id = "a", .name = "node a", .address = "http://a", .visible = 7};
+    const base::UnixMicros before = base::SystemClock().now();
     const auto first = board->renew(a, long_lease_ms);
     REQUIRE_MESSAGE(first.has_value(), first.error().text());
     CHECK_FALSE(first->was_live);
+    CHECK(first->time >= before);
+    CHECK(first->time <= base::SystemClock().now());
     CHECK(first->timeline.find('/') != std::string::npos);
     CHECK(other->lowest_visible("1/00000001").value() == 0);
     CHECK(other->lowest_visible(first->timeline).value() ==
