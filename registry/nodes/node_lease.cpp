@@ -241,17 +241,21 @@ std::int64_t NodeLease::count_lost() const {
     return lost_ + (!hooks_.sees_blobs || hooks_.sees_blobs() ? 0 : 1);
 }
 
-bool NodeLease::sees_less_than(const Renewed& others) const {
-    return (others.least_lost && count_lost() > *others.least_lost) ||
-           (is_behind_ && others.most_visible && *others.most_visible > shown().serial);
-}
-
-// Notes since when; true once it is as long as a lease.
+// Notes since when; true once it is as long as a lease. Of a run that fails, the time counts from when another node showed
+// what this one does not: uploads have waited for it since then, while the run tried the store again and again.
 bool NodeLease::note_sees_less(const Renewed& others, std::int64_t now_us) {
-    const bool sees_less = sees_less_than(others);
-    if (!sees_less) sees_less_since_us_ = 0;
-    if (sees_less && sees_less_since_us_ == 0) sees_less_since_us_ = now_us;
-    return sees_less && now_us - sees_less_since_us_ >= settings_.lease_ms * 1'000;
+    const Serial own = shown().serial, most = others.most_visible.value_or(-1);
+    if (own >= missed_ || most < missed_) {
+        missed_ = most > own ? most : none_is_live;
+        missed_since_us_ = now_us;
+    }
+    const bool lacks_files = others.least_lost && count_lost() > *others.least_lost;
+    const bool lacks_runs = is_behind_ && missed_ != none_is_live;
+    if (!lacks_files && !lacks_runs)
+        sees_less_since_us_ = 0;
+    else if (sees_less_since_us_ == 0)
+        sees_less_since_us_ = lacks_runs ? missed_since_us_ : now_us;
+    return sees_less_since_us_ != 0 && now_us - sees_less_since_us_ >= settings_.lease_ms * 1'000;
 }
 
 tl::unexpected<base::Error> NodeLease::fail_sees_less() const {

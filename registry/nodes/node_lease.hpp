@@ -124,7 +124,6 @@ class NodeLease {
     [[nodiscard]] base::Status join();
     [[nodiscard]] base::Status check_others();
     [[nodiscard]] base::Status check_sight();
-    [[nodiscard]] bool sees_less_than(const Renewed& others) const;
     [[nodiscard]] bool note_sees_less(const Renewed& others, std::int64_t now_us);
     [[nodiscard]] std::int64_t count_lost() const;
     [[nodiscard]] tl::unexpected<base::Error> fail_sees_less() const;
@@ -160,7 +159,9 @@ class NodeLease {
     std::int64_t renewed_at_us_ = 0;
     std::int64_t others_unknown_until_us_ = 0;
     bool has_failed_ = false;
-    std::int64_t sees_less_since_us_ = 0;      // than another node; 0: it does not
+    std::int64_t sees_less_since_us_ = 0;  // than another node; 0: it does not
+    Serial missed_ = none_is_live;         // another node shows it, and this one does not
+    std::int64_t missed_since_us_ = 0;
     std::vector<std::string> others_ = {};     // the addresses of the other nodes, as last seen
     base::UnixMicros renewed_at_wall_us_ = 0;  // as renewed_at_us_
 

@@ -3,7 +3,7 @@ is not there, and the pages at the end are those that the events make.
 
 Alone a minute: two nodes over a primary and its synchronous standby, a killed node and one failover. With WHEELYARD_FULL=1 thirty minutes:
 three nodes over PostgreSQL and an S3 store, each in a network namespace of its own; one is under libfaketime, and what one of them sees of the
-store hangs or lies at times. Nodes that are not equal try to join. Shorter or with fewer questions: WHEELYARD_SOAK_MINUTES,
+store hangs, lies or is cut at times. Nodes that are not equal try to join. Shorter or with fewer questions: WHEELYARD_SOAK_MINUTES,
 WHEELYARD_SOAK_QUESTIONS, WHEELYARD_SOAK_PIPS; the faults in another order: WHEELYARD_SOAK_SEED; only some: WHEELYARD_SOAK_FAULTS, a part of
 their names."""
 
@@ -112,6 +112,7 @@ if IS_FULL:
                               [(site.writer().name, "database-1"), (site.writer().name, "database-2")], 10)),
                           ("the writer vanished inside a transaction", lambda: site.vanish_in_a_transaction(10)),
                           ("the store hangs for one node", lambda: site.spoil_way("hang", 4 * LEASE_S)),
+                          ("the store's bodies are cut for one node", lambda: site.spoil_way("cut", 4 * LEASE_S)),
                           ("the store lies to one node", lambda: site.spoil_way("missing", 4 * LEASE_S)),
                           ("the store lies to the writer", lambda: site.spoil_way("missing", 4 * LEASE_S, is_writer=True)),
                           ("another lease", lambda: site.refuse_unequal("[node] lease_s", lease_s=LEASE_S + 1)),

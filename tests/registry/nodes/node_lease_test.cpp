@@ -688,6 +688,25 @@ TEST_CASE(
     CHECK(blind.lease.may_answer());
 }
 
+TEST_CASE(
+    "the time of a run that fails counts from when another node showed more, a slow run is waited for") {
+    Cluster cluster;
+    Node slow(cluster), other(cluster, "b");
+    slow.join();
+    other.join();
+    cluster.newest = 7;
+    other.lease.note_shown(7);
+    for (int i = 0; i < 10; ++i) {
+        slow.pass(500);
+        other.lease.turn();
+    }
+    CHECK(slow.lease.may_answer());
+    slow.lease.note_troubles(0, true);
+    slow.pass(nodes::renewal_ms);
+    CHECK_FALSE(slow.lease.may_answer());
+    CHECK(slow.lease.is_blind());
+}
+
 TEST_CASE("what no node sees takes none away") {
     Cluster cluster;
     Node a(cluster), b(cluster, "b");

@@ -1,4 +1,5 @@
-"""Something between a client and a server that passes bytes on, or does not: a way that refuses, hangs, or lies.
+"""Something between a client and a server that passes bytes on, or does not: a way that refuses, hangs, lies, or cuts the
+bodies that clients GET.
 
     with Middle("127.0.0.1", server.port) as way:
         …                        # clients use way.port
@@ -15,7 +16,7 @@ import threading
 
 PIECE = 65536
 TURN_S = 0.1
-MODES = ("pass", "refuse", "hang", "missing")
+MODES = ("pass", "refuse", "hang", "missing", "cut")
 # Of any object, as S3 says it; HEAD has no body.
 MISSING = b"HTTP/1.1 404 Not Found\r\nContent-Type: application/xml\r\nContent-Length: %d\r\nConnection: close\r\n\r\n"
 NO_SUCH_KEY = b"<?xml version=\"1.0\"?><Error><Code>NoSuchKey</Code></Error>"
@@ -75,7 +76,7 @@ class Middle:
                 self._pass(client, server, epoch)
 
     def _pass(self, client: socket.socket, server: socket.socket, epoch: int) -> None:
-        other = {client: server, server: client}
+        other, is_get = {client: server, server: client}, False
         while not self.stopping.is_set() and self._epoch == epoch:
             if self._mode == "hang":
                 self.stopping.wait(TURN_S)
@@ -83,5 +84,10 @@ class Middle:
             for ready in select.select([client, server], [], [], TURN_S)[0]:
                 data = ready.recv(PIECE)
                 if not data:
+                    return
+                if ready is client:
+                    is_get = data.startswith(b"GET ")
+                elif self._mode == "cut" and is_get:
+                    client.sendall(data[:data.find(b"\r\n\r\n") + 5])  # the head, and a byte of the body
                     return
                 other[ready].sendall(data)
