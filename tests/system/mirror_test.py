@@ -125,14 +125,21 @@ RENAMED = {
 LEFT_OUT = {"no WHEEL": f"{INFO}/WHEEL", "no RECORD": f"{INFO}/RECORD"}
 
 
+class Pipe:
+    """Cannot go back, so that a member's sizes follow its data."""
+
+    def __init__(self, file):
+        self.write, self.flush = file.write, file.flush
+
+
 class MirrorTest(FarmCase):
     @classmethod
     def setUpClass(cls):
         cls.farm = cls.enterClassContext(Farm())
 
-    def write(self, members: dict[str, bytes]) -> Path:
+    def write(self, members: dict[str, bytes], method: int = zipfile.ZIP_STORED, way=lambda file: file) -> Path:
         path = Path(tempfile.mkdtemp(dir=self.folder)) / "six-1.0-py3-none-any.whl"
-        with zipfile.ZipFile(path, "w") as archive:
+        with open(path, "wb") as file, zipfile.ZipFile(way(file), "w", method) as archive:
             for name, data in members.items():
                 archive.writestr(name, data)
         return path
@@ -163,6 +170,8 @@ class MirrorTest(FarmCase):
             struct.pack_into("<H", data, in_local, value)
             path.write_bytes(data)
             yield what, path
+        for method in (zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED):
+            yield f"written to a pipe by method {method}", self.write(right, method, Pipe)
         path = self.write(right)
         path.write_bytes(path.read_bytes().replace(b"six/__init__.py", b"sox/__init__.py", 1))
         yield "another name in the local header", path

@@ -15,7 +15,9 @@ constexpr std::uint64_t max_members = 200'000;  // torch has 13,187
 
 constexpr std::string_view central_signature{"PK\x01\x02", 4};
 constexpr std::string_view local_signature{"PK\x03\x04", 4};
+constexpr std::string_view descriptor_signature{"PK\x07\x08", 4};
 constexpr std::uint64_t local_bytes = 30;
+constexpr std::uint64_t descriptor_bytes = 16, wide_descriptor_bytes = 24;  // with the signature
 constexpr std::uint64_t all_ones_32 = 0xffffffff;
 
 // General purpose flag bits (APPNOTE 4.4.4).
@@ -119,7 +121,6 @@ class CentralReader {
             findings_.add_final("zip.encrypted", member.name);
             member.readable = false;
         }
-        if ((member.flags & flag_descriptor) != 0) findings_.add("zip.data_descriptor", member.name);
         const unsigned known = flag_encrypted | flag_descriptor | flag_utf8 | flag_deflate_level;
         if ((member.flags & flag_patched) != 0)  // pip and uv refuse it
             findings_.add_final("zip.flags", member.name, {}, std::to_string(member.flags));
@@ -208,7 +209,7 @@ class LocalReader {
             return unreadable(member, "data before the central directory");
         }
         member.data_offset = data;
-        WHEELYARD_TRY(apply_extra(member, name_bytes, extra_bytes, packed, unpacked));
+        WHEELYARD_ASSIGN(const bool is_wide, apply_extra(member, name_bytes, extra_bytes, packed, unpacked));
 
         const std::string_view name = std::string_view(text).substr(local_bytes, name_bytes);
         if (name_bytes != member.name.size() || name != member.name)  // pip and uv refuse the wheel
@@ -222,8 +223,12 @@ class LocalReader {
         }
         if (time_and_date != member.time_and_date)
             differs(member, "time", std::to_string(member.time_and_date), std::to_string(time_and_date));
-        if ((member.flags & flag_descriptor) != 0)
-            return {};  // the values follow the data; the wheel is rejected anyway
+        if ((member.flags & flag_descriptor) != 0) {
+            const bool agrees = (crc == 0 || crc == member.crc32) &&
+                                (packed == 0 || packed == member.packed_bytes) &&
+                                (unpacked == 0 || unpacked == member.unpacked_bytes);
+            return check_descriptor(member, agrees, is_wide);
+        }
         if (crc != member.crc32) differs(member, "CRC-32", std::to_string(member.crc32), std::to_string(crc));
         if (packed != member.packed_bytes)
             differs(member, "packed size", std::to_string(member.packed_bytes), std::to_string(packed));
@@ -254,10 +259,30 @@ class LocalReader {
         return std::string(value) + " (local header)";
     }
 
-    // A local ZIP64 field always has both sizes (APPNOTE 4.5.3). Writers that do not know the size in advance
-    // reserve the field, so it may be redundant; then its values must agree.
-    base::Status apply_extra(Member& member, std::uint64_t name_bytes, std::uint64_t extra_bytes,
-                             std::uint64_t& packed, std::uint64_t& unpacked) {
+    // A member that was written to a pipe. Streaming readers go by what follows its data, seeking ones by the central directory
+    // (APPNOTE 4.3.9). uv streams no stored member, whose end only this would tell. A signature is optional, but all write it.
+    base::Status check_descriptor(Member& member, bool agrees, bool is_wide) {
+        std::string text(is_wide ? wide_descriptor_bytes : descriptor_bytes, '\0');
+        const std::uint64_t at = member.data_offset + member.packed_bytes;
+        if (data_end_ - at >= text.size()) WHEELYARD_TRY(bytes_.read_at(at, text.data(), text.size()));
+        base::ByteCursor cursor(text);
+        agrees = agrees && cursor.text(descriptor_signature.size()) == descriptor_signature &&
+                 cursor.u32() == member.crc32 &&
+                 (is_wide ? cursor.u64() : cursor.u32()) == member.packed_bytes &&
+                 (is_wide ? cursor.u64() : cursor.u32()) == member.unpacked_bytes;
+        if (agrees && member.method == Method::deflate)
+            member.descriptor_bytes = text.size();
+        else
+            findings_.add("zip.data_descriptor", member.name,
+                          "a deflated member, with the central directory's values",
+                          agrees ? "stored" : "other values");
+        return {};
+    }
+
+    // Whether there is a ZIP64 field. A local one always has both sizes (APPNOTE 4.5.3). Writers that do not know the size in
+    // advance reserve the field, so it may be redundant; then its values must agree.
+    base::Result<bool> apply_extra(Member& member, std::uint64_t name_bytes, std::uint64_t extra_bytes,
+                                   std::uint64_t& packed, std::uint64_t& unpacked) {
         const bool needed = packed == all_ones_32 || unpacked == all_ones_32;
         std::optional<std::string_view> zip64;
         // Any number of entries may refer to one local header, and each of them reads it.
@@ -267,7 +292,7 @@ class LocalReader {
                                 std::to_string(max_directory_bytes) + " bytes at most in all local headers",
                                 "more");
             given_up_ = true;
-            return {};
+            return false;
         }
         std::string extra(extra_bytes, '\0');
         if (extra_bytes != 0) {
@@ -278,7 +303,7 @@ class LocalReader {
             findings_.add("zip.extra_invalid", member.name, "fields of type, length and data; no second name",
                           "local header");
         }
-        if (!zip64 && !needed) return {};
+        if (!zip64 && !needed) return false;
         base::ByteCursor wide(zip64.value_or(std::string_view{}));
         const std::uint64_t wide_unpacked = wide.u64();
         const std::uint64_t wide_packed = wide.u64();
@@ -286,11 +311,11 @@ class LocalReader {
                            (packed == all_ones_32 || packed == wide_packed);
         if (!wide.ok() || wide.left() != 0 || !agree) {
             findings_.add("zip.zip64_invalid", member.name, "both sizes in the local ZIP64 field", "");
-            return {};
+            return zip64.has_value();
         }
         unpacked = wide_unpacked;
         packed = wide_packed;
-        return {};
+        return true;
     }
 
     const base::Reader& bytes_;
@@ -310,12 +335,12 @@ void check_contiguous(const std::vector<Member>& members, const ZipEnd& end, Fin
     if (in_file.size() != members.size()) return;  // zip.truncated reports this; gaps cannot be determined
     std::sort(in_file.begin(), in_file.end(),
               [](const Member* a, const Member* b) { return a->header_offset < b->header_offset; });
-    constexpr std::uint64_t max_descriptor = 24;  // signature, CRC-32, two sizes of eight bytes
     std::uint64_t at = end.prefix_bytes;
     bool after_descriptor = false;
     for (const Member* member : in_file) {
         const std::string found = "offset " + std::to_string(member->header_offset);
-        if (after_descriptor && member->header_offset > at && member->header_offset - at <= max_descriptor) {
+        if (after_descriptor && member->header_offset > at &&
+            member->header_offset - at <= wide_descriptor_bytes) {
             // zip.data_descriptor reports this.
         } else if (member->header_offset > at) {
             findings.add(at == end.prefix_bytes ? "zip.prefix" : "zip.gap", member->name,
@@ -323,10 +348,11 @@ void check_contiguous(const std::vector<Member>& members, const ZipEnd& end, Fin
         } else if (member->header_offset < at) {
             findings.add_final("zip.overlap", member->name, "offset " + std::to_string(at), found);
         }
-        at = std::max(at, member->data_offset + member->packed_bytes);
-        after_descriptor = (member->flags & flag_descriptor) != 0;
+        at = std::max(at, member->data_offset + member->packed_bytes + member->descriptor_bytes);
+        after_descriptor = (member->flags & flag_descriptor) != 0 && member->descriptor_bytes == 0;
     }
-    if (at < end.directory_offset && !(after_descriptor && end.directory_offset - at <= max_descriptor)) {
+    if (at < end.directory_offset &&
+        !(after_descriptor && end.directory_offset - at <= wide_descriptor_bytes)) {
         findings.add("zip.gap", {}, "the central directory at " + std::to_string(at),
                      "offset " + std::to_string(end.directory_offset));
     }

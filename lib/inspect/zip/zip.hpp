@@ -3,7 +3,8 @@
 // data. A wheel that two readers could interpret differently is rejected, so this pass allows exactly one
 // layout:
 //
-//     offset 0   local header, data, local header, data, …  each equal to its central entry, no gaps
+//     offset 0   local header, data, local header, data, …  each equal to its central entry, no gaps; a deflated member's
+//                CRC-32 and sizes may follow its data
 //     then       central directory
 //     then       ZIP64 end record and ZIP64 locator, if needed
 //     end        end record without comment
@@ -31,6 +32,7 @@ struct Member {
     std::uint64_t data_offset = 0;    // of the packed bytes; 0 if the local header could not be read
     std::uint64_t packed_bytes = 0;
     std::uint64_t unpacked_bytes = 0;  // as declared; verified when unpacking
+    std::uint64_t descriptor_bytes = 0;  // behind the packed bytes, where a right data descriptor is
     std::uint32_t crc32 = 0;
     Method method = Method::stored;
     std::uint16_t flags = 0;

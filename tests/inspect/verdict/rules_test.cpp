@@ -141,7 +141,7 @@ std::vector<Sample> frame_samples() {
         {"zip.method", entry([](ZipEntry& e) { e.method = 14; })},
         {"zip.version_needed", entry([](ZipEntry& e) { e.edit_central = setting(6, 99, 2); })},
         {"zip.version_needed", entry([](ZipEntry& e) { e.edit_local = setting(4, 64, 2); })},
-        {"zip.data_descriptor", entry([](ZipEntry& e) { e.flags = 8; })},
+        {"zip.data_descriptor", entry([](ZipEntry& e) { e.flags = 8, e.deflate = false; })},
         {"zip.flags", entry([](ZipEntry& e) { e.flags = 1 << 4; })},
         {"zip.flags", entry([](ZipEntry& e) { e.flags = 1 << 5; })},
         {"zip.flags", entry([](ZipEntry& e) { e.flags = 1 << 13; })},

@@ -73,6 +73,39 @@ TEST_CASE("ZIP64 is accepted if all copies of its values agree") {
     }));
 }
 
+TEST_CASE("values behind a deflated member's data are accepted if they agree with the central directory") {
+    for (const bool is_wide : {false, true}) {
+        CAPTURE(is_wide);
+        const auto write = [is_wide](ZipEntry& e) { e.flags = 8, e.zip64 = is_wide; };
+        for (const char* member : {"six.py", "six_data/table.txt"}) {  // the first one, one before another
+            WheelWriter wheel = valid_wheel().edit_entry(member, write);
+            check_clean(wheel);
+            const std::string whole = wheel.bytes();
+            const std::size_t at = whole.find("PK\7\x8");
+            REQUIRE(at != std::string::npos);
+            const std::size_t size = is_wide ? 24 : 16;
+            for (std::size_t i = 0; i < size; ++i) {
+                std::string changed = whole;
+                changed[at + i] ^= 1;
+                const auto verdicts = verdicts_of(changed);
+                REQUIRE(verdicts.size() == 1);
+                CHECK(verdicts[0].code == "zip.data_descriptor");
+            }
+        }
+    }
+    // In the local header, which has zeros or the same.
+    const auto verdicts =
+        verdicts_of(valid_wheel()
+                        .edit_entry("six.py",
+                                    [](ZipEntry& e) {
+                                        e.flags = 8;
+                                        e.edit_local = [](std::string& header) { header[14] = 5; };
+                                    })
+                        .bytes());
+    REQUIRE(verdicts.size() == 1);
+    CHECK(verdicts[0].code == "zip.data_descriptor");
+}
+
 TEST_CASE("65,535 members are accepted as Python's zipfile writes them, without ZIP64 records") {
     constexpr std::size_t members = 65'535;
     WheelWriter wheel("six", "1.16.0");
