@@ -57,6 +57,17 @@ bool is_foreign_program(std::string_view name, std::string_view first_bytes) {
     return first_bytes.starts_with("\xcf\xfa\xed\xfe");
 }
 
+// A compiled module whose flags after the magic number (PEP 552) say that its source's time does not count: 1, it is not
+// compared at all; 3, by a hash that anybody can compute. One with the source's time is stale as soon as it is installed.
+bool is_run_unread(std::string_view name, std::string_view first_bytes) {
+    constexpr std::string_view unchecked("\1\0\0\0", 4), checked("\3\0\0\0", 4);
+    constexpr std::size_t header_bytes = 16;
+    if (!name.ends_with(".pyc") || first_bytes.size() < header_bytes) return false;
+    const std::string_view flags = first_bytes.substr(4, 4);
+    const auto folder = name.substr(0, name.size() - base::base_name(name).size());
+    return folder.ends_with("__pycache__/") && (flags == unchecked || flags == checked);
+}
+
 // Installers give permission to run to what they put there.
 bool is_script(std::string_view name) {
     return installed_path(name).scheme == "scripts";
@@ -123,6 +134,7 @@ class Pass {
                 kept.form = Form::loose_code;
             }
             if (first && is_foreign_program(member.name, piece)) has_foreign_programs_ = true;
+            if (first && is_run_unread(member.name, piece)) findings_.add("installed.bytecode", member.name);
             first = false;
             digest.update(piece);
             report_progress(piece.size());

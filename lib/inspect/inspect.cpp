@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "lib/base/text/text.hpp"
 #include "lib/inspect/contents.hpp"
 #include "lib/inspect/dist_info/dist_info.hpp"
 #include "lib/inspect/dist_info/installed_tree.hpp"
@@ -26,6 +27,11 @@ void check_length(std::string_view filename, Findings& findings) {
         findings.add_final("filename.invalid", {},
                            "at most " + std::to_string(max_wheel_filename_bytes) + " bytes",
                            std::to_string(filename.size()));
+}
+
+bool has_capitals(const std::vector<std::string>& tags) {
+    return std::any_of(tags.begin(), tags.end(),
+                       [](const std::string& tag) { return base::ascii_lower(tag) != tag; });
 }
 
 void check_torches(const Inspection& inspection, const TorchesFor& torches_for, Findings& findings) {
@@ -133,6 +139,9 @@ base::Result<Inspection> inspect_wheel(const base::Reader& bytes, std::string_vi
                 wheel::escape_name(result.filename.project) + "-" + result.filename.version.text() + "-…",
                 filename);
         }
+        if (has_capitals(result.filename.pythons) || has_capitals(result.filename.abis) ||
+            has_capitals(result.filename.platforms))
+            findings.add("filename.tags_not_normalized", {}, {}, filename);
         // Installers without variants do not install such a wheel under any policy.
         if (result.filename.variant && !options.policy.variants)
             findings.add_final("filename.variant", {}, {}, *result.filename.variant);

@@ -186,3 +186,22 @@ TEST_CASE("a large member is read again at any offset, from snapshots") {
         CHECK(ended == deflate);
     }
 }
+
+TEST_CASE("compiled code counts that Python runs without its source's time") {
+    const auto is_held = [](const std::string& name, const std::string& flags) {
+        WheelWriter wheel("six", "1.16.0");
+        wheel.add(name, "\xa7\r\r\n" + flags + "abcdefghcode");
+        const std::string bytes = wheel.bytes();
+        const base::MemoryReader reader(bytes);
+        const auto inspection = inspect::inspect_wheel(reader, wheel.filename());
+        REQUIRE(inspection);
+        return !inspection->accepted();
+    };
+    const std::string timed(4, '\0'), unchecked("\1\0\0\0", 4), checked("\3\0\0\0", 4);
+    CHECK(is_held("__pycache__/six.cpython-311.pyc", unchecked));
+    CHECK(is_held("six-1.16.0.data/purelib/six/__pycache__/a.cpython-313.opt-1.pyc", checked));
+    CHECK_FALSE(is_held("__pycache__/six.cpython-311.pyc", timed));
+    CHECK_FALSE(is_held("__pycache__/six.cpython-36.pyc", "\x21\x43\x65\x57"));  // the time, before PEP 552
+    CHECK_FALSE(is_held("six.pyc", unchecked));  // instead of a source: there is none to differ from
+    CHECK_FALSE(is_held("six/my__pycache__.pyc", unchecked));
+}

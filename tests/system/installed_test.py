@@ -4,8 +4,11 @@ tests/inspect/dist_info/installed_tree_test.cpp.
 """
 
 import csv
+import importlib.util
 import json
+import marshal
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -36,7 +39,6 @@ SAME = {
     "every scheme": {f"{DATA}/purelib/vic/b.py": b"1\n", f"{DATA}/platlib/vic/c.py": b"1\n", f"{DATA}/scripts/vic-run": SCRIPT,
                      f"{DATA}/headers/vic.h": b"", f"{DATA}/data/share/vic/x": b"1", f"{DATA}/data/vic/a.py": b"of the prefix\n"},
     "a script and the one that setuptools wrote for it": {**scripts("vic = vic:run"), f"{DATA}/scripts/vic": SCRIPT},
-    "another Python's folder": {f"{DATA}/data/lib/python3.1/site-packages/vic/b.py": b"1\n"},
     "vendored metadata": {"vic/_vendor/six-1.0.dist-info/METADATA": metadata_of("six", "1.0")},
 }
 OTHER = {
@@ -156,6 +158,21 @@ class InstalledTest(FarmCase):
                 self.assertNotEqual(self.deviations(wheel), [])
                 for policy in ("linux", "manylinux-strict", "mirror"):
                     self.assert_failed(self.check(wheel, policy), "reject")
+
+    def test_what_runs_in_the_place_of_other_code_is_not_published(self):
+        """But by a mirror, with a warning."""
+        tag = sys.implementation.cache_tag
+        compiled = importlib.util.MAGIC_NUMBER + struct.pack("<III", 1, 0, 0) + marshal.dumps(compile("good = 2", "a.py", "exec"))
+        code = self.wheel("compiled", {f"vic/__pycache__/a.{tag}.pyc": compiled})
+        shown = run(self.installed(code, "uv") / "bin/python", "-c", "import vic.a; print(vic.a.good)")
+        self.assertEqual(shown.stdout, "2\n", shown.stderr)
+        activate = self.wheel("activate", scripts("activate = vic.a:run"))
+        for tool in ("pip", "uv"):
+            self.assertFalse(self.is_same(self.installed(activate, tool) / "bin/activate", self.empty / "bin/activate"))
+        other = self.wheel("another Python's folder", {f"{DATA}/data/lib/python3.1/site-packages/vic/b.py": b"1\n"})
+        for wheel, severity in ((code, "quarantine"), (activate, "reject"), (other, "quarantine")):
+            self.assert_failed(self.check(wheel, "linux"), severity)
+            self.assert_ran(self.check(wheel, "mirror"))
 
     def test_pip_list_record_and_metadata_agree_after_an_install_from_the_index(self):
         refused = self.wheel("a module", OTHER["a module"])

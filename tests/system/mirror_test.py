@@ -170,6 +170,8 @@ class MirrorTest(FarmCase):
             struct.pack_into("<H", data, in_local, value)
             path.write_bytes(data)
             yield what, path
+        path = self.write(right)
+        yield "tags in capitals", path.rename(path.with_name("six-1.0-PY3-NONE-ANY.whl"))
         for method in (zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED):
             yield f"written to a pipe by method {method}", self.write(right, method, Pipe)
         path = self.write(right)

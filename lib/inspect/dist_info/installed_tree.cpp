@@ -49,6 +49,15 @@ bool is_python_folder(std::string_view part) {
     return part.starts_with("python") || part.starts_with("pypy");
 }
 
+// "python", "python3", "python3.12", "pythonw", "pypy3".
+bool is_interpreter(std::string_view program) {
+    for (const std::string_view name : {"pythonw", "python", "pypy"}) {
+        if (!program.starts_with(name)) continue;
+        return program.substr(name.size()).find_first_not_of("0123456789.t") == std::string_view::npos;
+    }
+    return false;
+}
+
 // What the data scheme puts below the prefix. The layouts are those of sysconfig: posix_prefix, posix_local (Debian),
 // posix_home, and nt, whose names differ in case.
 InstalledPath path_in_prefix(std::string_view path) {
@@ -66,13 +75,15 @@ InstalledPath path_in_prefix(std::string_view path) {
     if (!first.starts_with("lib")) return other;
     if (part == "python") return {InstallFolder::site, path, scheme, {}};  // posix_home
     std::string_view python;
+    const std::string_view standard = path;
     if (is_python_folder(part)) {
         if (part != "python3") python = part;  // Debian's folder of all
         part = take_part(path);
     }
     const std::string packages = base::ascii_lower(part);
-    if (packages != "site-packages" && packages != "dist-packages") return other;
-    return {InstallFolder::site, path, scheme, python};
+    if (packages == "site-packages" || packages == "dist-packages")
+        return {InstallFolder::site, path, scheme, python};
+    return is_interpreter(python) ? InstalledPath{InstallFolder::standard, standard, scheme, python} : other;
 }
 
 bool is_scheme(std::string_view name) {
@@ -150,19 +161,35 @@ void check_metadata_of_others(const std::vector<Named>& members, Findings& findi
     }
 }
 
-// "python", "python3", "python3.12", "pythonw", "pypy3".
-bool is_interpreter(std::string_view program) {
-    for (const std::string_view name : {"pythonw", "python", "pypy"}) {
-        if (!program.starts_with(name)) continue;
-        return program.substr(name.size()).find_first_not_of("0123456789.t") == std::string_view::npos;
-    }
-    return false;
+// What venv, virtualenv and `uv venv` write for shells, with several endings, and pip, which is in most environments.
+bool is_program_of_environment(std::string_view program, std::string_view project) {
+    const std::string lower = base::ascii_lower(program);
+    const std::string_view name = std::string_view(lower).substr(0, lower.find('.'));
+    const bool is_pip =
+        lower.starts_with("pip") && lower.find_first_not_of("0123456789.-", 3) == std::string::npos;
+    return name == "activate" || name == "activate_this" || name == "deactivate" ||
+           (is_pip && project != "pip");
 }
 
-void check_interpreter(std::string_view member, const InstalledPath& place, Findings& findings) {
-    const bool is_replaced = (place.folder == InstallFolder::programs && is_interpreter(place.path)) ||
-                             (place.folder == InstallFolder::prefix && place.path == "pyvenv.cfg");
-    if (is_replaced) findings.add_final("installed.interpreter", member, {}, place.path);
+// Whether no Python but the one of the folder installs the wheel: "python3.12" and cp312-cp312.
+bool is_for_this_python_only(std::string_view folder, const wheel::WheelFilename& filename) {
+    std::string tag = folder.starts_with("pypy") ? "pp" : "cp";
+    std::copy_if(folder.begin(), folder.end(), std::back_inserter(tag), base::is_ascii_digit);
+    return filename.pythons == std::vector{tag} &&
+           std::find(filename.abis.begin(), filename.abis.end(), "abi3") == filename.abis.end();
+}
+
+// What it may take from the environment, or from another Python.
+void check_place(std::string_view member, const InstalledPath& place, const wheel::WheelFilename& filename,
+                 Findings& findings) {
+    const bool is_program = place.folder == InstallFolder::programs;
+    if ((is_program && is_interpreter(place.path)) || place.folder == InstallFolder::standard ||
+        (place.folder == InstallFolder::prefix && place.path == "pyvenv.cfg"))
+        findings.add_final("installed.interpreter", member, {}, place.path);
+    else if (is_program && is_program_of_environment(place.path, filename.project))
+        findings.add("installed.program", member, {}, place.path);
+    else if (!place.python.empty() && !is_for_this_python_only(place.python, filename))
+        findings.add("installed.other_python", member, {}, place.python);
 }
 
 // A file where each environment has a folder.
@@ -265,13 +292,14 @@ bool is_left_out(const InstalledPath& place, const std::set<std::string_view>& s
     return scripts.count(name) != 0;
 }
 
-void check_collisions(const std::vector<Named>& members, const DistInfo& info, Findings& findings) {
+void check_collisions(const std::vector<Named>& members, const DistInfo& info,
+                      const wheel::WheelFilename& filename, Findings& findings) {
     const std::vector<std::string_view> names = script_names(info.entry_points);
     const std::set<std::string_view> scripts(names.begin(), names.end());
     std::vector<Installed> tree;
     tree.reserve(members.size() + scripts.size());
     const auto add = [&](std::string_view member, const InstalledPath& place, bool is_directory) {
-        if (!is_directory) check_interpreter(member, place, findings);
+        if (!is_directory) check_place(member, place, filename, findings);
         if (!is_directory && is_folder_of_environment(place))
             findings.add("zip.name_conflict", member, {}, "a folder of each environment");
         if (!place.path.empty()) tree.push_back({member, place, sorting_key(place), is_directory});
@@ -282,6 +310,8 @@ void check_collisions(const std::vector<Named>& members, const DistInfo& info, F
         if (member.path.starts_with(below_entry_points))  // uv reads it as a file
             findings.add("zip.name_conflict", member.name, {}, entry_points);
         const InstalledPath place = installed_path(member.path);
+        const bool is_twice = place.scheme == "scripts" && scripts.count(place.path) != 0;
+        if (is_twice) findings.add("installed.script_twice", member.name, {}, entry_points);
         if (place.folder != InstallFolder::none && !is_left_out(place, scripts))
             add(member.name, place, member.is_directory());
     }
@@ -317,7 +347,7 @@ void check_installed_tree(const Frame& frame, const DistInfo& info, const wheel:
         members.push_back({member.name, clean_path(member.name, cleaned)});
     check_data_folders(members, info, filename, findings);
     check_metadata_of_others(members, findings);
-    check_collisions(members, info, findings);
+    check_collisions(members, info, filename, findings);
 }
 
 }  // namespace wheelyard::inspect

@@ -5,6 +5,7 @@
 //     vic/a.py                                                 site      vic/a.py
 //     vic-1.0.data/platlib/vic/a.py                            site      vic/a.py
 //     vic-1.0.data/data/lib/python3.12/site-packages/vic/a.py  site      vic/a.py, of python3.12 alone
+//     vic-1.0.data/data/lib/python3.12/os.py                   standard  os.py
 //     vic-1.0.data/scripts/vic                                 programs  vic
 //     vic-1.0.data/data/bin/vic                                programs  vic
 //     vic-1.0.data/headers/vic.h                               headers   vic.h
@@ -27,8 +28,9 @@ enum class InstallFolder : std::uint8_t {
     site,      // site-packages
     programs,  // bin
     headers,
-    prefix,  // of the environment
-    none,    // installers do not know the scheme, or the path is empty
+    standard,  // library, of one Python
+    prefix,    // of the environment
+    none,      // installers do not know the scheme, or the path is empty
 };
 
 // Views into the name of the member.
@@ -40,8 +42,9 @@ struct InstalledPath {
 };
 [[nodiscard]] InstalledPath installed_path(std::string_view member);
 
-// Two members at one path, also in case or as file and folder; metadata that is not in `info.folder`; the interpreter.
-// Compares the names of .data folders with that of .dist-info. What changes what was checked is final.
+// Two members at one path, also in case or as file and folder; metadata that is not in `info.folder`; what the environment
+// or another Python has of its own. Compares the names of .data folders with that of .dist-info. What changes what was
+// checked is final.
 void check_installed_tree(const Frame& frame, const DistInfo& info, const wheel::WheelFilename& filename,
                           Findings& findings);
 

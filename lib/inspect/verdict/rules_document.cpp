@@ -18,6 +18,7 @@ constexpr Consequence consequences[] = {
     {"filename.invalid", "The file is published, and no installer finds it."},
     {"filename.version_not_normalized",
      "One version has two names, which installers and mirrors take for two files."},
+    {"filename.tags_not_normalized", "Users of uv cannot install it."},
     {"filename.variant", "Installers without variants pass the version over."},
     {"zip.", "Two readers can see two wheels: another one is installed than was checked."},
     {"zip.no_end_record", "No installer opens the file."},
@@ -55,6 +56,10 @@ constexpr Consequence consequences[] = {
     {"installed.distribution",
      "`pip list`, audits and resolvers see a distribution that was never published."},
     {"installed.interpreter", "The environment's Python does not start any more."},
+    {"installed.program", "Who activates the environment, or runs its pip, runs the wheel's script."},
+    {"installed.other_python",
+     "The file is missing for every other Python, or appears in one without the wheel."},
+    {"installed.bytecode", "An import runs other code than the source beside it."},
     {"record.", "Installers do not notice changed files, and uninstalling leaves files behind."},
     {"record.invalid", "pip or uv refuses the wheel, or changed files are not noticed."},
     {"tag.any_with_elf", "Every other machine installs it, and its import fails there."},
@@ -100,7 +105,8 @@ constexpr Exception exceptions[] = {
      "The two install different files."},
     {"installed.distribution", "Both install.", is_hidden},
     {"installed.path_twice", "Both install one over the other.", is_hidden},
-    {"installed.interpreter", "Both write a `pyvenv.cfg`; pip also a script `python`.",
+    {"installed.interpreter",
+     "Both write a `pyvenv.cfg` and files of the standard library; pip also a script `python`.",
      "The environment's Python does not start any more."},
 };
 

