@@ -100,10 +100,12 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     endif()
 endif()
 
-# Sources that WHEELYARD_UNITY compiles alone: those with a name that another source of their folder uses for something
-# else, and those that need libarchive, zlib or OpenSSL, which the static avail_wheels and governor do not link.
+# Sources that WHEELYARD_UNITY compiles alone: those with a name that another source of their folder uses for
+# something else, and those that need libarchive, zlib, OpenSSL or the system's list of users, which the
+# static avail_wheels and governor do not link.
 set(WHEELYARD_COMPILED_ALONE
     lib/base/digest/digest.cpp
+    lib/base/process/user.cpp
     lib/io/archive.cpp
     lib/io/archive_entry.cpp
     lib/io/gzip.cpp

@@ -15,6 +15,7 @@
 #include "lib/attest/limits.hpp"
 #include "lib/attest/root.hpp"
 #include "lib/base/files/file.hpp"
+#include "lib/base/process/user.hpp"
 #include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
@@ -39,6 +40,13 @@ base::Result<Opened> open_store(const database::Place& place, blobs::Place bucke
     return Opened{std::move(catalog), std::move(blobs)};
 }
 
+// Comes before anything in them is opened, also in a command that only reads. Where two users own them, the tree's
+// modes refuse the store's owner.
+void become_owner_of(const database::Place& store, const std::filesystem::path& tree) {
+    base::become_owner_of(tree);
+    base::become_owner_of(store.folder);
+}
+
 // nullopt: without a key. `key` holds it.
 base::Result<std::optional<IndexSigner>> read_signer(const SignOptions& options,
                                                      std::optional<attest::SigningKey>& key) {
@@ -49,6 +57,7 @@ base::Result<std::optional<IndexSigner>> read_signer(const SignOptions& options,
 }
 
 base::Result<PublishReport> publish_store(const PublishOptions& options, base::Clock& clock) {
+    become_owner_of(options.store, options.tree);
     WHEELYARD_ASSIGN(const Opened store, open_store(options.store, options.blobs));
     const auto readers = options.is_private ? catalog::Readers::with_token : catalog::Readers::everyone;
     WHEELYARD_ASSIGN(const catalog::Inheritance rules, store.catalog->inheritance(readers));
@@ -162,6 +171,7 @@ void print_findings(const CheckReport& report, std::ostream& out) {
 // The findings of the tree, after the repair if one was requested.
 base::Result<CheckReport> check_or_repair(const CheckOptions& options, base::Clock& clock,
                                           std::ostream& out) {
+    become_owner_of(options.store, options.tree);
     if (options.store.folder.empty()) return check_tree(options.tree);
     WHEELYARD_ASSIGN(const Opened store, open_store(options.store, options.blobs));
     if (options.repair) {
@@ -189,7 +199,9 @@ base::Result<CheckReport> check_or_repair(const CheckOptions& options, base::Clo
 // Adds to the report what is not as the registry signed it.
 base::Status add_signatures(const CheckOptions& options, base::Clock& clock, CheckReport& report) {
     if (options.root.empty()) return {};
-    WHEELYARD_ASSIGN(const std::string text, base::read_file(options.root, attest::max_signed_bytes));
+    WHEELYARD_ASSIGN(const std::string text, base::acting_as(base::FileUser::caller, [&] {
+                         return base::read_file(options.root, attest::max_signed_bytes);
+                     }));
     WHEELYARD_ASSIGN(attest::Root root, attest::read_root(text));
     return check_signatures(
         options.tree, {std::move(root), options.seen, options.signed_as}, clock,
@@ -260,6 +272,7 @@ int follow_once(const FollowCommand& command, io::HttpClient& http, base::Clock&
 }  // namespace
 
 int run_follow(const FollowCommand& command, base::Clock& clock, std::ostream& out, std::ostream& err) {
+    base::become_owner_of(command.follow.tree);
     io::HttpClient http;
     for (;;) {
         const int status = follow_once(command, http, clock, out, err);

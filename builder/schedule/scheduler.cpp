@@ -1,10 +1,11 @@
 // Chooses between two jobs of the same name, and makes the errors of a batch system that cannot serve now.
 #include "builder/schedule/scheduler.hpp"
 
-#include <pwd.h>
 #include <unistd.h>
 
 #include <utility>
+
+#include "lib/base/process/user.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -50,12 +51,7 @@ base::Error cannot_query(std::string sentence, std::string value) {
 }
 
 std::string own_user_name() {
-    std::string buffer(16 * 1024, '\0');
-    passwd entry{};
-    passwd* found = nullptr;
-    if (::getpwuid_r(::geteuid(), &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr)
-        return found->pw_name;
-    return std::to_string(::geteuid());
+    return base::user_name(::geteuid());
 }
 
 bool is_better_view(const JobView& one, const JobView& other) {

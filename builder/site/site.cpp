@@ -7,6 +7,7 @@
 #include "builder/attempt/limits.hpp"
 #include "builder/site/limits.hpp"
 #include "builder/site/site_parts.hpp"
+#include "lib/base/process/user.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
@@ -503,6 +504,10 @@ base::Result<Site> read_site(const fs::path& file, const std::string& stack) {
         site.error().advice =
             "look in " + file.string() + ", and in " + added + ", whose keys replace its keys";
     if (!site) return site;
+    if (const auto owner = base::other_owner_of(site->state_directory))
+        return base::fail("site.other_user",
+                          "The state folder belongs to another user, whose links root must not follow",
+                          site->state_directory.string(), "run this as " + base::user_name(owner->user));
     site->doctor_rules = std::make_shared<const RuleBook>(rules_beside(file));
     for (const auto& pairs : site->version_pair_files) {
         WHEELYARD_ASSIGN(const auto read, read_version_pairs(pairs));

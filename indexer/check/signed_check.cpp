@@ -7,6 +7,7 @@
 #include "indexer/tree/paths.hpp"
 #include "lib/attest/index_folder.hpp"
 #include "lib/base/files/file.hpp"
+#include "lib/base/process/user.hpp"
 
 namespace wheelyard::indexer {
 
@@ -26,6 +27,7 @@ base::Result<std::set<std::string>> indexes_of(const fs::path& tree, const fs::p
         if (fs::is_directory(root_folder(tree, name), ignored)) names.insert(name);
     }
     if (error) return base::fail_errno("readdir", tree.native(), error.value());
+    const base::ActingAs caller(base::FileUser::caller);
     if (seen.empty() || !fs::exists(seen, error)) return names;
     for (fs::directory_iterator entry(seen, error), end; !error && entry != end; entry.increment(error)) {
         if (entry->path().extension() == seen_suffix) names.insert(entry->path().stem().native());
@@ -39,7 +41,8 @@ base::Status check_index(const fs::path& folder, const std::string& index, const
     const fs::path memory = wanted.seen.empty() ? fs::path() : wanted.seen / (index + seen_suffix);
     attest::SeenState newest;
     if (!memory.empty()) {
-        WHEELYARD_ASSIGN(newest, attest::read_seen(memory));
+        WHEELYARD_ASSIGN(newest,
+                         base::acting_as(base::FileUser::caller, [&] { return attest::read_seen(memory); }));
     }
     const std::string& name = wanted.signed_as.empty() ? index : wanted.signed_as;
     const auto found =
@@ -66,6 +69,7 @@ base::Status check_index(const fs::path& folder, const std::string& index, const
     const bool is_more = note_each("unlisted_page", beside.unlisted,
                                    "nobody has signed it, and installers find it by its name");
     if (memory.empty() || is_changed || is_more) return {};
+    const base::ActingAs caller(base::FileUser::caller);
     WHEELYARD_TRY(base::make_directories(wanted.seen));
     return attest::write_seen(memory, {found->state.history, found->state.serial});
 }

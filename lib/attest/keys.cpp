@@ -11,6 +11,7 @@
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <utility>
@@ -185,7 +186,8 @@ base::Result<SigningKey> SigningKey::read(const std::filesystem::path& file) {
     return SigningKey(PublicKey(std::move(key), std::move(der)));
 }
 
-base::Status SigningKey::write(const std::filesystem::path& file) const {
+base::Status SigningKey::write(const std::filesystem::path& file,
+                               const std::optional<base::Owner>& owner) const {
     const Memory memory(BIO_new(BIO_s_secmem()), BIO_free);
     WHEELYARD_CHECK(memory != nullptr &&
                     PEM_write_bio_PKCS8PrivateKey(memory.get(), public_.key_.get(), nullptr, nullptr, 0,
@@ -199,6 +201,8 @@ base::Status SigningKey::write(const std::filesystem::path& file) const {
                           "name another one: a key is never overwritten");
     }
     auto written = base::write_all(fd->get(), secret.text);
+    if (written && owner && ::fchown(fd->get(), owner->user, owner->group) != 0)
+        written = base::fail_errno("chown", file.string(), errno);
     if (written) written = base::fsync_file(fd->get(), file.string());
     if (written) written = base::fsync_directory(file.has_parent_path() ? file.parent_path() : ".");
     if (!written) static_cast<void>(base::remove_file(file));  // so that a second try can create it

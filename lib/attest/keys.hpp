@@ -6,9 +6,11 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "lib/base/process/user.hpp"
 #include "lib/base/result.hpp"
 
 struct evp_pkey_st;
@@ -42,8 +44,10 @@ class SigningKey {
     // A PEM file without a password. Errors: "attest.key" for anything else, "attest.key_readable" for a file that others
     // than its owner can write, or others than its owner and its group can read.
     [[nodiscard]] static base::Result<SigningKey> read(const std::filesystem::path& file);
-    // A new file with mode 0600, durable. Error "attest.exists": keys are never overwritten.
-    [[nodiscard]] base::Status write(const std::filesystem::path& file) const;
+    // A new file with mode 0600, durable; root gives it to `owner`. Error "attest.exists": keys are never
+    // overwritten.
+    [[nodiscard]] base::Status write(const std::filesystem::path& file,
+                                     const std::optional<base::Owner>& owner = {}) const;
     [[nodiscard]] const PublicKey& public_key() const { return public_; }
     // DER, with the smaller `s`. Thread-safe.
     [[nodiscard]] std::string sign(std::string_view bytes) const;

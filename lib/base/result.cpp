@@ -1,6 +1,9 @@
 // Renders errors and maps errno values to codes and advice.
 #include "lib/base/result.hpp"
 
+#include <sys/fsuid.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <system_error>
 
@@ -71,6 +74,11 @@ tl::unexpected<Error> fail_errno(std::string_view what, std::string_view subject
             error.code = std::string("os.") + row.name;
             error.advice = row.advice;
         }
+    }
+    if (error_number == EACCES && ::geteuid() == 0) {
+        const int user = ::setfsuid(static_cast<uid_t>(-1));  // which only asks
+        if (user > 0)
+            error.advice += "; root works in a folder of user " + std::to_string(user) + " as that user";
     }
     return fail(std::move(error));
 }

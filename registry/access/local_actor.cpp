@@ -1,9 +1,8 @@
 #include "registry/access/local_actor.hpp"
 
-#include <pwd.h>
 #include <unistd.h>
 
-#include <array>
+#include "lib/base/process/user.hpp"
 
 namespace wheelyard::registry {
 
@@ -12,12 +11,7 @@ std::string local_actor() {
 }
 
 std::string local_actor(uid_t user) {
-    std::array<char, 4096> buffer{};
-    struct passwd entry {};
-    struct passwd* found = nullptr;
-    if (::getpwuid_r(user, &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr)
-        return std::string("local:") + entry.pw_name;
-    return "local:" + std::to_string(user);
+    return "local:" + base::user_name(user);
 }
 
 }  // namespace wheelyard::registry

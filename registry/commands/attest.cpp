@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -82,9 +83,10 @@ fs::path public_file(fs::path file) {
     return file.replace_extension(".pub");
 }
 
-base::Result<attest::SigningKey> make_key(const fs::path& file) {
+base::Result<attest::SigningKey> make_key(const fs::path& file,
+                                          const std::optional<base::Owner>& owner = {}) {
     attest::SigningKey key = attest::SigningKey::generate();
-    WHEELYARD_TRY(key.write(file));
+    WHEELYARD_TRY(key.write(file, owner));
     WHEELYARD_TRY(base::replace_file(public_file(file), key.public_key().pem()));
     std::printf("%s  key %s (mode 0600; its public half is %s)\n", file.c_str(),
                 key.public_key().id().c_str(), public_file(file).c_str());
@@ -264,9 +266,8 @@ base::Status run_attest_init(const AttestInitArguments& arguments, const base::C
         name_key(root, key.public_key(), root.roots);
         keys.push_back(std::move(key));
     }
-    create_as_owner_of_usual_store();  // this one is for the server
     const fs::path key_file = arguments.folder / "provenance.key";
-    WHEELYARD_ASSIGN(const attest::SigningKey key, make_key(key_file));
+    WHEELYARD_ASSIGN(const attest::SigningKey key, make_key(key_file, other_owner_of_usual_store()));
     name_key(root, key.public_key(), root.provenance);
     std::vector<const attest::SigningKey*> signers;
     for (const attest::SigningKey& one : keys)
@@ -288,8 +289,7 @@ void add_attest_rotate_options(CLI::App& command, AttestRotateArguments& argumen
 base::Status run_attest_rotate(const AttestRotateArguments& arguments, const base::Clock& clock) {
     WHEELYARD_ASSIGN(Roots roots, open_roots(arguments.root, clock));
     if (arguments.new_key.empty()) return write_next(arguments.root, roots);
-    create_as_owner_of_usual_store();
-    WHEELYARD_ASSIGN(const attest::SigningKey key, make_key(arguments.new_key));
+    WHEELYARD_ASSIGN(const attest::SigningKey key, make_key(arguments.new_key, other_owner_of_usual_store()));
     name_key(roots.next, key.public_key(), roots.next.provenance);
     WHEELYARD_TRY(write_next(arguments.root, roots));
     std::printf("\n[attest]\nkey = \"%s\"\n\nRestart `serve` to sign with it.\n", arguments.new_key.c_str());

@@ -14,6 +14,7 @@
 #include "lib/base/files/private_files.hpp"
 #include "lib/base/files/temp_dir.hpp"
 #include "lib/base/process/terminal.hpp"
+#include "lib/base/process/user.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/io/json.hpp"
 #include "lib/wheel/limits.hpp"
@@ -86,6 +87,7 @@ Json without_facts(const Json& details) {
 base::Result<attest::ExportedFile> export_audit(const catalog::Catalog& catalog, catalog::Serial until,
                                                 const fs::path& path) {
     WHEELYARD_ASSIGN(LineFile lines, LineFile::create(path));
+    const base::ActingAs owner(base::FileUser::owner);
     std::string head(no_line_before);
     WHEELYARD_TRY(catalog.for_each_event(0, until, [&](const catalog::Event& event) -> base::Status {
         Json record = catalog::event_to_json(event);
@@ -128,6 +130,7 @@ base::Result<attest::ExportedFile> export_licenses(const RegistryConfig& config,
                                                    const blobs::BlobStore& blobs, const fs::path& path,
                                                    Unreadable& unreadable) {
     WHEELYARD_ASSIGN(LineFile lines, LineFile::create(path));
+    const base::ActingAs owner(base::FileUser::owner);
     WHEELYARD_TRY(for_each_file(config, {}, [&](const catalog::FileRow& row) -> base::Status {
         const auto license = read_license(row, blobs);
         if (!license) {
@@ -209,6 +212,7 @@ base::Result<int> run_audit_export(const AuditExportArguments& arguments, const 
     if (!config.attest.key.empty()) {
         WHEELYARD_ASSIGN(key, attest::SigningKey::read(config.attest.key));
     }
+    const base::ActingAs caller(base::FileUser::caller);
     const fs::path target = without_slash(arguments.folder);
     std::error_code ignored;
     if (fs::exists(fs::symlink_status(target, ignored)))

@@ -15,6 +15,7 @@
 #include "lib/base/files/file.hpp"
 #include "lib/base/process/terminal.hpp"
 #include "lib/base/process/terminal_columns.hpp"
+#include "lib/base/process/user.hpp"
 #include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/text_table.hpp"
@@ -192,13 +193,14 @@ void add_audit_osv_options(CLI::App& command, AuditOsvArguments& arguments) {
 // Prints the files, also those in quarantine, and what could not be judged; gives the exit status. Errors: "index.unknown",
 // "advisory.unreadable" (after the answer), and those of configuration, catalog and files.
 base::Result<int> run_audit_osv(const AuditOsvArguments& arguments) {
-    WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
     WHEELYARD_ASSIGN(const std::vector<fs::path> records, find_records(arguments.advisories));
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
     Audit audit;
     WHEELYARD_TRY(for_each_file(config, arguments.index, [&](const catalog::FileRow& row) {
         add_file(row, audit);
         return base::Status();
     }));
+    const base::ActingAs caller(base::FileUser::caller);
     for (const fs::path& record : records)
         read_record(record, audit);
     if (arguments.json) {

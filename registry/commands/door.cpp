@@ -7,6 +7,7 @@
 
 #include "lib/base/check.hpp"
 #include "lib/base/files/file.hpp"
+#include "lib/base/process/user.hpp"
 #include "lib/base/result.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/http_client.hpp"
@@ -21,7 +22,7 @@
 #include "registry/commit/publishing.hpp"
 #include "registry/commit/writer.hpp"
 #include "registry/indexes/local_indexes.hpp"
-#include "registry/store/owner.hpp"
+#include "registry/store/index_list.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -109,10 +110,11 @@ class RemoteDoor final : public Door {
 // The parts of a server that operations use, in this process.
 class Process {
   public:
-    static base::Result<std::unique_ptr<Process>> open(const DoorTarget& target,
+    static base::Result<std::unique_ptr<Process>> open(const RegistryConfig& file, NewStore new_store,
                                                        const OpenPublisher& open_publisher,
                                                        const base::Clock& clock) {
-        WHEELYARD_ASSIGN(auto store, open_store(target.config, open_publisher, target.new_store));
+        WHEELYARD_ASSIGN(RegistryConfig config, config_in_force(file, database::Store(file.database())));
+        WHEELYARD_ASSIGN(auto store, open_store(std::move(config), open_publisher, new_store));
         WHEELYARD_ASSIGN(auto reader, store->store.reader());
         auto tokens = std::make_unique<TokenVerifier>(std::move(reader), clock);
         WHEELYARD_ASSIGN(auto tasks, store->store.tasks(store->config.tasks, clock));
@@ -178,23 +180,23 @@ class Process {
 // A data folder: its server is asked as long as it answers.
 class LocalDoor final : public Door {
   public:
-    LocalDoor(const DoorTarget& target, std::filesystem::path store, const OpenPublisher& open_publisher,
+    LocalDoor(RegistryConfig file, NewStore new_store, const OpenPublisher& open_publisher,
               const base::Clock& clock)
-        : target_(target), store_(std::move(store)), open_publisher_(open_publisher), clock_(clock) {}
+        : file_(std::move(file)), new_store_(new_store), open_publisher_(open_publisher), clock_(clock) {}
 
     base::Result<std::string> ask(std::string_view operation, const io::Json& arguments) override {
         if (!process_) {
-            if (auto server = greet_server(store_))
+            if (auto server = greet_server(file_.store))
                 return ask_server(*std::move(server), operation, arguments);
-            WHEELYARD_ASSIGN(process_, Process::open(target_, open_publisher_, clock_));
+            WHEELYARD_ASSIGN(process_, Process::open(file_, new_store_, open_publisher_, clock_));
         }
         return process_->ask(operation, arguments);
     }
     bool is_served() const override { return process_ == nullptr; }
 
   private:
-    const DoorTarget target_;
-    const std::filesystem::path store_;
+    const RegistryConfig file_;
+    const NewStore new_store_;
     const OpenPublisher open_publisher_;
     const base::Clock& clock_;
     std::unique_ptr<Process> process_;  // once no server answers
@@ -214,9 +216,9 @@ std::string without_full_stop(std::string sentence) {
 base::Result<std::unique_ptr<Door>> Door::open(const DoorTarget& target, const OpenPublisher& open_publisher,
                                                const base::Clock& clock) {
     if (target.url.empty()) {
-        WHEELYARD_ASSIGN(const RegistryConfig config, read_config(target.config));
-        create_as_owner_of(config.store);
-        return std::make_unique<LocalDoor>(target, config.store, open_publisher, clock);
+        WHEELYARD_ASSIGN(RegistryConfig file, read_config(target.config));
+        base::become_owner_of(file.store);
+        return std::make_unique<LocalDoor>(std::move(file), target.new_store, open_publisher, clock);
     }
     WHEELYARD_ASSIGN(RemoteRegistry remote, RemoteRegistry::open(target.url, target.token_file));
     return std::make_unique<RemoteDoor>(std::move(remote));

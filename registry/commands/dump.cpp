@@ -11,8 +11,8 @@
 #include "registry/catalog/file_row.hpp"
 #include "registry/commands/command_line.hpp"
 #include "registry/commands/commands.hpp"
-#include "registry/config/config.hpp"
 #include "registry/database/store.hpp"
+#include "registry/store/index_list.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -82,7 +82,7 @@ base::Status dump_index_list(const catalog::Catalog& catalog) {
 }  // namespace
 
 base::Status run_dump(const std::filesystem::path& config_file) {
-    WHEELYARD_ASSIGN(const RegistryConfig config, read_config(config_file));
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(config_file));
     WHEELYARD_ASSIGN(const auto catalog, database::Store(config.database()).reader());
     WHEELYARD_TRY(dump_events(*catalog));
     WHEELYARD_TRY(dump_files(*catalog));

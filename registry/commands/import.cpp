@@ -12,6 +12,7 @@
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/process/terminal.hpp"
+#include "lib/base/process/user.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/inspect.hpp"
 #include "lib/io/json.hpp"
@@ -29,7 +30,6 @@
 #include "registry/intake/validation.hpp"
 #include "registry/store/index_list.hpp"
 #include "registry/store/opened_store.hpp"
-#include "registry/store/owner.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -73,15 +73,16 @@ class Importer {
 
     base::Result<Imported> import(const std::string& wheel) {
         const fs::path local(wheel);
-        std::error_code error;
-        if (is_path(wheel) && !fs::exists(local, error))
+        if (is_path(wheel) && is_missing(local))
             return base::fail_as(base::ErrorKind::missing, base::Recovery::never,
                                  {"import.no_file", "There is no such file", wheel, "check the path"});
         WHEELYARD_ASSIGN(const WheelChoice choice,
                          parse_wheel_choice(is_path(wheel) ? local.filename().native() : wheel, index_.policy,
                                             accepted_files(index_)));
-        WHEELYARD_ASSIGN(const FoundWheel place,
-                         is_path(wheel) ? place_of(local) : find_wheel(http_, source_.from, choice));
+        WHEELYARD_ASSIGN(const FoundWheel place, base::acting_as(base::FileUser::caller, [&] {
+                             return is_path(wheel) ? place_of(local)
+                                                   : find_wheel(http_, source_.from, choice);
+                         }));
         WHEELYARD_ASSIGN(const auto there, store_.catalog->file(index_.name, choice.filename));
         if (there && there->sha256 == place.sha256) return Imported{*there, true, {}};
         if (there) return refused(name_taken(choice.filename, {.sha256_there = there->sha256}));
@@ -103,6 +104,15 @@ class Importer {
     }
 
   private:
+    // What the command line names is read with the rights of who runs the command.
+    static bool is_missing(const fs::path& file) {
+        std::error_code error;
+        return !base::acting_as(base::FileUser::caller, [&] { return fs::exists(file, error); }) && !error;
+    }
+    static base::Result<base::FileReader> open_named(const fs::path& file) {
+        return base::acting_as(base::FileUser::caller, [&] { return base::FileReader::open(file); });
+    }
+
     // A path on the command line means these very bytes, so their own hash is the expected one.
     base::Result<FoundWheel> place_of(const fs::path& file) {
         auto reader = base::FileReader::open(file);
@@ -130,7 +140,7 @@ class Importer {
                 return base::fail("import.not_sent", "The index does not serve the wheel", place.url,
                                   "it returned " + std::to_string(answer.status));
         }
-        WHEELYARD_ASSIGN(const auto reader, base::FileReader::open(file));
+        WHEELYARD_ASSIGN(const auto reader, folder ? base::FileReader::open(file) : open_named(file));
         if (auto fits = check_size(reader.size(), index_.max_file_bytes); !fits)
             return refused(std::move(fits.error()));
         WHEELYARD_TRY(store_.config.room().check(reader.size()));
@@ -176,6 +186,7 @@ class Importer {
 // Replaces a folder by its wheels, and its sdists where the index takes them, in order of their names. Without a source, a file of this folder is a path.
 base::Result<std::vector<std::string>> with_folders_expanded(const std::vector<std::string>& words,
                                                              bool has_source, AcceptedFiles accepted) {
+    const base::ActingAs caller(base::FileUser::caller);
     std::vector<std::string> wheels;
     for (const std::string& word : words) {
         std::error_code error;
@@ -285,7 +296,7 @@ static base::Status check_opens_none(const RegistryConfig& config, const catalog
 // Imports one after another. On return the pages show the imported wheels, even if a later one failed.
 base::Status run_import(const ImportArguments& arguments, const OpenPublisher& open_publisher,
                         const base::Clock& clock) {
-    WHEELYARD_ASSIGN(const RegistryConfig config, read_config_as_owner(arguments.config));
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
     const IndexConfig* target = config.find_index(arguments.index);
     if (target == nullptr)
         return base::fail("index.unknown", "There is no index with this name", arguments.index,
@@ -296,9 +307,10 @@ base::Status run_import(const ImportArguments& arguments, const OpenPublisher& o
     // Paths need no source: a server often has no pip that names one.
     ImportSource source;
     if (!arguments.from.empty() || !std::all_of(wheels.begin(), wheels.end(), is_path)) {
-        WHEELYARD_ASSIGN(source, import_source(arguments.from));
+        WHEELYARD_ASSIGN(
+            source, base::acting_as(base::FileUser::caller, [&] { return import_source(arguments.from); }));
     }
-    WHEELYARD_ASSIGN(const auto store, open_store(arguments.config, open_publisher, NewStore::created));
+    WHEELYARD_ASSIGN(const auto store, open_store(config, open_publisher, NewStore::created));
     WHEELYARD_TRY(check_opens_none(store->config, *store->catalog));
     WHEELYARD_TRY(check_not_archived(*store->config.find_index(arguments.index)));
     WHEELYARD_TRY(store->catalog->set_index_rules(

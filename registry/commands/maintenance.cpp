@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lib/base/files/file.hpp"
+#include "lib/base/process/user.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "registry/commands/command_line.hpp"
@@ -125,7 +126,9 @@ void add_backup_options(CLI::App& command, MaintenanceArguments& arguments) {
 }
 
 void add_restore_options(CLI::App& command, MaintenanceArguments& arguments) {
-    command.add_option("folder", arguments.folder, "The backup")->required()->check(CLI::ExistingDirectory);
+    command.add_option("folder", arguments.folder, "The backup")
+        ->required()
+        ->check(CLI::ExistingDirectory);
     command
         .add_option("store", arguments.store.folder,
                     "The data folder to create: [store] directory of a configuration")
@@ -144,8 +147,9 @@ void add_restore_options(CLI::App& command, MaintenanceArguments& arguments) {
 }
 
 base::Result<lifecycle::VerifyReport> verify_once(const MaintenanceArguments& arguments,
+                                                  const RegistryConfig& config,
                                                   const OpenPublisher& open_publisher, base::Clock& clock) {
-    WHEELYARD_ASSIGN(const auto store, open_store(arguments.config, open_publisher));
+    WHEELYARD_ASSIGN(const auto store, open_store(config, open_publisher));
     const lifecycle::LifecycleParts place = store->place(clock);
     base::UnixMicros shown = clock.now();
     const lifecycle::VerifyHooks hooks{
@@ -168,9 +172,9 @@ base::Result<lifecycle::VerifyReport> verify_once(const MaintenanceArguments& ar
 // Also fails if it finds problems, so that cron sees the exit status.
 base::Status run_verify(const MaintenanceArguments& arguments, const OpenPublisher& open_publisher,
                         base::Clock& clock) {
-    WHEELYARD_ASSIGN(const RegistryConfig config, read_config_as_owner(arguments.config));
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
     WHEELYARD_ASSIGN(const lifecycle::VerifyReport report, blobs::with_reserve(config.room(), [&] {
-                         return verify_once(arguments, open_publisher, clock);
+                         return verify_once(arguments, config, open_publisher, clock);
                      }));
     if (arguments.json) {
         std::printf("%s\n", report_json(report).render().c_str());
@@ -213,7 +217,7 @@ base::Status run_backup(const MaintenanceArguments& arguments, const base::Clock
 }
 
 base::Status run_restore(const MaintenanceArguments& arguments, const base::Clock& clock) {
-    create_as_owner_of(arguments.store.folder);
+    base::become_owner_of(arguments.store.folder);
     WHEELYARD_ASSIGN(const lifecycle::BackupReport report,
                      lifecycle::restore(
                          arguments.folder, arguments.store, show_progress(arguments, "restore", clock), [&] {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string>
 
+#include "lib/base/process/user.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "registry/blobs/store.hpp"
@@ -15,7 +16,6 @@
 #include "registry/lifecycle/migrate.hpp"
 #include "registry/store/index_list.hpp"
 #include "registry/store/lock.hpp"
-#include "registry/store/owner.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -93,9 +93,9 @@ base::Result<lifecycle::MigrationReport> copy_blobs(const MigrateArguments& argu
 
 // Also fails if some blobs are missing or damaged, so that nobody switches to the other store then.
 base::Status run_migrate(const MigrateArguments& arguments, const base::Clock& clock) {
-    WHEELYARD_ASSIGN(const RegistryConfig config, read_config_as_owner(arguments.config));
     WHEELYARD_ASSIGN(const RegistryConfig other, read_config(arguments.to));
-    create_as_owner_of(other.store);
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
+    base::become_owner_of(other.store);
     const blobs::Place place = other.blob_place();
     const database::Store database(config.database()), other_database(other.database());
     const bool moves_blobs = config.blob_place().text() != place.text();

@@ -14,6 +14,7 @@
 
 #include "lib/base/files/file.hpp"
 #include "lib/base/process/process.hpp"
+#include "lib/base/process/user.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/http_client.hpp"
 #include "lib/simple/client.hpp"
@@ -24,7 +25,6 @@
 #include "registry/commands/commands.hpp"
 #include "registry/config/config.hpp"
 #include "registry/store/index_list.hpp"
-#include "registry/store/owner.hpp"
 #include "registry/upstream/prefetch/kept.hpp"
 #include "registry/upstream/prefetch/site_wants.hpp"
 #include "registry/upstream/prefetch/target.hpp"
@@ -80,6 +80,7 @@ base::Result<std::string> server_url(const PrefetchArguments& arguments, const R
 // `requirements`: files, or "-" for `input`.
 base::Result<std::string> resolve(const std::vector<fs::path>& requirements, const std::string& input,
                                   const std::string& simple_url, const Target& target) {
+    const base::ActingAs caller(base::FileUser::caller);
     base::Command command;
     command.argv = {"uv",
                     "pip",
@@ -123,6 +124,7 @@ class Prefetch {
           http_(settings()) {}
 
     base::Status add(const Target& target) {
+        const base::ActingAs caller(base::FileUser::caller);
         std::vector<fs::path> requirements;
         for (const fs::path& file : arguments_.requirements) {
             if (!simple::is_lock(file)) {
@@ -355,7 +357,7 @@ void add_prefetch_options(CLI::App& command, PrefetchArguments& arguments) {
 }
 
 base::Status run_prefetch(const PrefetchArguments& arguments, base::Clock& clock) {
-    WHEELYARD_ASSIGN(const RegistryConfig config, read_config_as_owner(arguments.config));
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
     WHEELYARD_TRY(check_arguments(arguments, config));
     if (arguments.forget) return forget(arguments, config, clock);
     WHEELYARD_ASSIGN(const std::string url, server_url(arguments, config));

@@ -17,7 +17,6 @@
 #include "registry/config/config.hpp"
 #include "registry/database/store.hpp"
 #include "registry/store/index_list.hpp"
-#include "registry/store/owner.hpp"
 #include "registry/upstream/limits.hpp"
 #include "registry/upstream/page_store.hpp"
 
@@ -45,7 +44,6 @@ void add_release_project_options(CLI::App& command, ReleaseProjectArguments& arg
 
 // Beside a running server or without one. Errors: "upstream.unknown", "explain.name", those of the store.
 base::Status run_release_project(const ReleaseProjectArguments& arguments, const base::Clock& clock) {
-    WHEELYARD_TRY(read_config_as_owner(arguments.config));
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
     const std::vector<std::string> caches = config.cache_names();
     if (std::find(caches.begin(), caches.end(), arguments.upstream) == caches.end())

@@ -12,6 +12,7 @@
 #include "lib/base/files/file.hpp"
 #include "lib/base/process/terminal.hpp"
 #include "lib/base/process/terminal_columns.hpp"
+#include "lib/base/process/user.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/text_table.hpp"
 #include "lib/io/json.hpp"
@@ -37,9 +38,11 @@ class NewFile {
     NewFile(const NewFile&) = delete;
     NewFile& operator=(const NewFile&) = delete;
     ~NewFile() {
+        const base::ActingAs caller(base::FileUser::caller);
         if (!is_written_) static_cast<void>(base::remove_file(path_));
     }
     base::Status write(const std::string& text) {
+        const base::ActingAs caller(base::FileUser::caller);
         WHEELYARD_TRY(base::write_all(fd_.get(), text + "\n"));
         WHEELYARD_TRY(base::fsync_file(fd_.get(), path_.string()));
         WHEELYARD_TRY(base::fsync_directory(path_.has_parent_path() ? path_.parent_path() : "."));

@@ -5,6 +5,7 @@
 
 #include "lib/base/files/file.hpp"
 #include "lib/base/limits.hpp"
+#include "lib/base/process/user.hpp"
 #include "registry/catalog/postgres/postgres_catalog.hpp"
 #include "registry/catalog/sqlite/sqlite_catalog.hpp"
 #include "registry/database/transfer.hpp"
@@ -136,7 +137,9 @@ base::Result<std::unique_ptr<Catalog>> Store::restore_copy_of(const Store& backu
     constexpr std::size_t piece_bytes = base::mib;
     constexpr mode_t owner_alone = 0600;
     WHEELYARD_TRY(drop_copy());  // of a run that was killed
-    WHEELYARD_ASSIGN(const auto saved, base::FileReader::open(backup.catalog_file()));
+    WHEELYARD_ASSIGN(const auto saved, base::acting_as(base::FileUser::caller, [&] {
+                         return base::FileReader::open(backup.catalog_file());
+                     }));
     WHEELYARD_ASSIGN(auto copy, base::FileReplacement::begin(copy_file(), owner_alone));
     WHEELYARD_TRY(
         base::for_each_piece(saved, piece_bytes, [&](std::string_view piece) { return copy.write(piece); }));

@@ -6,6 +6,7 @@
 
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
+#include "lib/base/process/user.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/io/json.hpp"
 #include "registry/blobs/saved_blobs.hpp"
@@ -29,8 +30,9 @@ base::Error damaged_if_lost(const base::Error& error) {
 }
 
 // "backup.damaged": the bytes do not match the hash in their name; then nothing is left in `to`.
-base::Status copy_blob(const blobs::BlobStore& from, const blobs::SavedBlobs& to, const std::string& sha256) {
-    const auto reader = from.open(sha256, blobs::ReadFrom::cache);
+base::Status copy_blob(const blobs::BlobStore& from, base::FileUser reads, const blobs::SavedBlobs& to,
+                       const std::string& sha256) {
+    const auto reader = base::acting_as(reads, [&] { return from.open(sha256, blobs::ReadFrom::cache); });
     if (!reader) return base::fail(damaged_if_lost(reader.error()));
     WHEELYARD_ASSIGN(auto copy, to.begin(sha256));
     base::Digest digest(base::DigestKind::sha256);
@@ -51,9 +53,9 @@ base::Status copy_blob(const blobs::BlobStore& from, const blobs::SavedBlobs& to
 class BlobCopy {
   public:
     // `so_far`: of the tries before this one.
-    BlobCopy(const blobs::BlobStore& from, blobs::SavedBlobs& to, BlobTransfer transfer,
+    BlobCopy(const blobs::BlobStore& from, base::FileUser reads, blobs::SavedBlobs& to, BlobTransfer transfer,
              const BackupProgress& progress, const BackupReport& so_far = {})
-        : from_(from), to_(to), transfer_(transfer), progress_(progress) {
+        : from_(from), reads_(reads), to_(to), transfer_(transfer), progress_(progress) {
         report_.copied_blobs = so_far.copied_blobs;
         report_.copied_bytes = so_far.copied_bytes;
     }
@@ -80,7 +82,7 @@ class BlobCopy {
         const auto there = to_.size_of(row.sha256);
         if (there == row.size_bytes) return {};
         const bool is_linked = transfer_ == BlobTransfer::link && !there && to_.link(from_, row.sha256);
-        if (auto copied = is_linked ? base::Status() : copy_blob(from_, to_, row.sha256); !copied) {
+        if (auto copied = is_linked ? base::Status() : copy_blob(from_, reads_, to_, row.sha256); !copied) {
             if (copied.error().kind != base::ErrorKind::malformed) return copied;
             report_.damaged.push_back(row.sha256);
             return {};
@@ -91,6 +93,7 @@ class BlobCopy {
     }
 
     const blobs::BlobStore& from_;
+    const base::FileUser reads_;
     blobs::SavedBlobs& to_;
     const BlobTransfer transfer_;
     const BackupProgress& progress_;
@@ -108,6 +111,7 @@ base::Status write_manifest(const fs::path& to, const BackupReport& report, cons
 
 // Whether the live catalog no longer has a file with one of these blobs.
 base::Result<bool> refers_to_evicted(const catalog::Catalog& live, const std::vector<std::string>& blobs) {
+    const base::ActingAs owner(base::FileUser::owner);
     for (const std::string& sha256 : blobs) {
         WHEELYARD_ASSIGN(const auto files, live.files_of_blob(sha256));
         if (files.empty()) return true;
@@ -123,6 +127,7 @@ base::Result<BackupReport> back_up(const database::Place& store, const blobs::Bl
     const database::Store live_store(store);
     const database::Store backup(to);
     WHEELYARD_ASSIGN(const auto live, live_store.reader());
+    const base::ActingAs caller(base::FileUser::caller);
     WHEELYARD_ASSIGN(auto saved, blobs::SavedBlobs::open(to));
     std::error_code unknown;
     if (fs::equivalent(store.folder, to, unknown))
@@ -132,7 +137,8 @@ base::Result<BackupReport> back_up(const database::Place& store, const blobs::Bl
     BackupReport report;
     for (int tries = 1;; ++tries) {
         WHEELYARD_ASSIGN(const auto copy, backup.make_copy_of(live_store));
-        WHEELYARD_ASSIGN(report, BlobCopy(blobs, saved, transfer, progress, report).run(*copy));
+        WHEELYARD_ASSIGN(
+            report, BlobCopy(blobs, base::FileUser::owner, saved, transfer, progress, report).run(*copy));
         WHEELYARD_ASSIGN(const bool is_outdated, refers_to_evicted(*live, report.damaged));
         if (!is_outdated || tries == max_backup_tries) break;
     }
@@ -164,7 +170,9 @@ base::Result<BackupReport> restore(const fs::path& from, const database::Place& 
     {
         WHEELYARD_ASSIGN(const auto saved, restored.restore_copy_of(database::Store(from)));
         WHEELYARD_ASSIGN(const auto of_backup, blobs::read_blob_store(from));
-        WHEELYARD_ASSIGN(report, BlobCopy(*of_backup, blobs, BlobTransfer::copy, progress).run(*saved));
+        WHEELYARD_ASSIGN(
+            report,
+            BlobCopy(*of_backup, base::FileUser::caller, blobs, BlobTransfer::copy, progress).run(*saved));
     }
     if (before_catalog) WHEELYARD_TRY(before_catalog());
     // The catalog comes last: a partly restored store has none, so nothing serves it.

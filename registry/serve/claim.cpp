@@ -1,4 +1,5 @@
 // What a start reads before it opens the store, and the store's lock.
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 
 #include "lib/attest/sigstore/limits.hpp"
 #include "lib/base/files/file.hpp"
+#include "lib/base/process/user.hpp"
 #include "lib/io/log.hpp"
 #include "registry/config/index_changes.hpp"
 #include "registry/serve/phases.hpp"
@@ -70,7 +72,7 @@ base::Status check_configuration(const RegistryConfig& file) {
     for (const char* folder : {"blobs", "private", "public", "upstream"})
         written.push_back(file.store / folder);
     for (const std::filesystem::path& each : written) {
-        if (::access(each.c_str(), R_OK | W_OK) != 0 && errno != ENOENT)
+        if (::faccessat(AT_FDCWD, each.c_str(), R_OK | W_OK, AT_EACCESS) != 0 && errno != ENOENT)
             return base::fail_errno("write", each.string(), errno);
     }
     std::printf("the configuration is good: %zu %s, store %s%s\n", file.indexes.size(),
@@ -84,7 +86,7 @@ base::Result<std::unique_ptr<Claim>> Claim::take(const RegistryConfig& file, con
     WHEELYARD_ASSIGN(auto signing_key, read_signing_key(file));
     WHEELYARD_ASSIGN(auto trusted_root, read_trusted_root(file));
     database::Store store(file.database());
-    create_as_owner_of(file.store);
+    base::become_owner_of(file.store);
     WHEELYARD_TRY(base::make_directories(file.store));
     WHEELYARD_ASSIGN(base::Fd lock, lock_store(file.store));
     WHEELYARD_ASSIGN(auto list, read_index_list(store));

@@ -9,10 +9,10 @@
 #include <string>
 
 #include "lib/base/files/file.hpp"
+#include "lib/base/process/user.hpp"
 #include "lib/io/log.hpp"
 #include "registry/access/local_actor.hpp"
 #include "registry/serve/phases.hpp"
-#include "registry/store/owner.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -70,7 +70,9 @@ base::Status announce(const http::Server& server, const RegistryConfig& config,
         std::printf("listening on %s\n", url_of(config.server.listen[i], server.port(i)).c_str());
     std::fflush(stdout);
     const std::string url = url_of(config.server.listen.front(), server.port());
-    if (!ready_file.empty()) WHEELYARD_TRY(base::replace_file(ready_file, url + "\n"));
+    if (!ready_file.empty())
+        WHEELYARD_TRY(base::acting_as(base::FileUser::caller,
+                                      [&] { return base::replace_file(ready_file, url + "\n"); }));
     io::log_info("serve.ready", {{"url", url}, {"store", config.store.string()}});
     return {};
 }
@@ -94,14 +96,16 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     StopSignals stop;
     WHEELYARD_ASSIGN(const RegistryConfig file, read_config(arguments.config));
     if (arguments.check) {
-        WHEELYARD_TRY(become_owner_of(file.store));
+        base::become_owner_of(file.store);
         WHEELYARD_ASSIGN(const RegistryConfig as_server, read_config(arguments.config));
         return check_configuration(as_server);
     }
     const Program program{open_publisher, render, show_status, clock};
     WHEELYARD_ASSIGN(const auto claim, Claim::take(file, program));
     // A ready file of an earlier run would be wrong while this run starts.
-    if (!arguments.ready_file.empty()) WHEELYARD_TRY(base::remove_file(arguments.ready_file));
+    if (!arguments.ready_file.empty())
+        WHEELYARD_TRY(
+            base::acting_as(base::FileUser::caller, [&] { return base::remove_file(arguments.ready_file); }));
     WHEELYARD_ASSIGN(const auto kept, KeptParts::open(*claim));
     WHEELYARD_ASSIGN(const auto shown, Shown::show(*claim, *kept));
     PublishQueue& pages = shown->pages;

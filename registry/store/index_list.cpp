@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "lib/base/process/user.hpp"
 #include "registry/config/index_tables.hpp"
 #include "registry/store/lock.hpp"
 
@@ -58,6 +59,7 @@ base::Result<RegistryConfig> config_in_force(const RegistryConfig& file, const d
 
 base::Result<RegistryConfig> read_config_in_force(const std::filesystem::path& file) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config(file));
+    base::become_owner_of(config.store);
     return config_in_force(config, database::Store(config.database()));
 }
 

@@ -39,6 +39,7 @@ struct IndexList {
 // beside a server so go by its rules, not by a file that is not applied yet.
 [[nodiscard]] base::Result<RegistryConfig> config_in_force(const RegistryConfig& file,
                                                            const database::Store& store);
+// For a command: its files are those of the store's owner from here on (base::become_owner_of).
 [[nodiscard]] base::Result<RegistryConfig> read_config_in_force(const std::filesystem::path& file);
 
 }  // namespace wheelyard::registry

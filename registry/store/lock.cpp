@@ -2,8 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
@@ -34,15 +32,6 @@ bool lock_in_time(const base::Fd& file) {
     return true;
 }
 
-// A lock that root's command creates must not keep the server of another user from starting.
-base::Status give_to_owner_of(const std::filesystem::path& store, const base::Fd& file) {
-    struct stat of_store {};
-    if (::geteuid() != 0) return {};
-    if (::stat(store.c_str(), &of_store) != 0 || ::fchown(file.get(), of_store.st_uid, of_store.st_gid) != 0)
-        return base::fail_errno("chown", file_of(store), errno);
-    return {};
-}
-
 }  // namespace
 
 base::Result<base::Fd> lock_store(const std::filesystem::path& store) {
@@ -50,10 +39,7 @@ base::Result<base::Fd> lock_store(const std::filesystem::path& store) {
     constexpr mode_t owner_and_group = 0640;
     base::Fd lock(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, owner_and_group));
     if (!lock) return base::fail_errno("open", file, errno);
-    if (lock_in_time(lock)) {
-        WHEELYARD_TRY(give_to_owner_of(store, lock));
-        return lock;
-    }
+    if (lock_in_time(lock)) return lock;
     if (errno == EWOULDBLOCK)
         return base::fail_as(base::ErrorKind::busy, base::Recovery::person,
                              {"serve.running", "Another server serves this store", store.string(),

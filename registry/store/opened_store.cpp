@@ -1,5 +1,4 @@
 #include "registry/store/opened_store.hpp"
-#include "registry/store/index_list.hpp"
 
 #include <utility>
 
@@ -28,10 +27,9 @@ base::Status OpenedStore::show(const std::vector<catalog::FileName>& files) cons
     return nodes::wait_shown(*board, newest, clock, config.server.page_wait_ms + config.node.lease_ms);
 }
 
-base::Result<std::unique_ptr<OpenedStore>> open_store(const std::filesystem::path& config_file,
+base::Result<std::unique_ptr<OpenedStore>> open_store(RegistryConfig config,
                                                       const OpenPublisher& open_publisher,
                                                       NewStore new_store) {
-    WHEELYARD_ASSIGN(RegistryConfig config, read_config_in_force(config_file));
     database::Store store(config.database());
     const bool creates = new_store == NewStore::created;
     if (creates)

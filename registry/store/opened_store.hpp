@@ -37,8 +37,8 @@ struct OpenedStore {
 
 enum class NewStore { refused, created };
 
-// Opens a data folder; creates one only with NewStore::created, as `serve` does.
-[[nodiscard]] base::Result<std::unique_ptr<OpenedStore>> open_store(const std::filesystem::path& config_file,
+// Opens the data folder of a configuration in force; creates one only with NewStore::created, as `serve` does.
+[[nodiscard]] base::Result<std::unique_ptr<OpenedStore>> open_store(RegistryConfig config,
                                                                     const OpenPublisher& open_publisher,
                                                                     NewStore new_store = NewStore::refused);
 

@@ -11,6 +11,7 @@
 
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/private_files.hpp"
+#include "lib/base/process/user.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/wheel/name.hpp"
 #include "registry/upstream/cached_page.hpp"
@@ -94,13 +95,15 @@ base::Status restore_line(const fs::path& file, std::string_view line, const fs:
 }  // namespace
 
 base::Status save_suppliers(const fs::path& pages, const fs::path& backup) {
-    const std::vector<PageFile> files = page_files(pages);
+    const std::vector<PageFile> files =
+        base::acting_as(base::FileUser::owner, [&] { return page_files(pages); });
     std::error_code unknown;
     if (files.empty() && !fs::exists(file_in(backup), unknown)) return {};
     WHEELYARD_ASSIGN(auto list, base::FileReplacement::begin(file_in(backup), base::private_file_mode));
     std::string lines(first_line);
     for (const PageFile& file : files) {
-        const auto text = base::read_file(file.path, max_page_file_bytes);
+        const auto text = base::acting_as(base::FileUser::owner,
+                                          [&] { return base::read_file(file.path, max_page_file_bytes); });
         if (!text && text.error().os_error == ENOENT) continue;
         const auto kept =
             kept_of(text ? parse_cached_page(*text) : base::Result<CachedPage>(base::fail(text.error())));
@@ -117,9 +120,9 @@ base::Status save_suppliers(const fs::path& pages, const fs::path& backup) {
 
 base::Status restore_suppliers(const fs::path& backup, const fs::path& pages) {
     const fs::path file = file_in(backup);
-    std::error_code unknown;
-    if (!fs::exists(file, unknown)) return {};
-    WHEELYARD_ASSIGN(const auto reader, base::FileReader::open(file));
+    const auto reader = base::acting_as(base::FileUser::caller, [&] { return base::FileReader::open(file); });
+    if (!reader && reader.error().os_error == ENOENT) return {};
+    if (!reader) return base::fail(reader.error());
     WHEELYARD_TRY(base::make_private_directories(pages));
     std::string rest;
     bool has_begun = false;
@@ -135,7 +138,7 @@ base::Status restore_suppliers(const fs::path& backup, const fs::path& pages) {
         rest.erase(0, begin);
         return rest.size() > max_page_file_bytes ? base::Status(damaged(file, rest)) : base::Status();
     };
-    WHEELYARD_TRY(base::for_each_piece(reader, write_bytes, take));
+    WHEELYARD_TRY(base::for_each_piece(*reader, write_bytes, take));
     if (!rest.empty() || !has_begun) return damaged(file, rest);
     // The files of all projects at once: one fsync for each would take minutes.
     WHEELYARD_ASSIGN(const base::Fd folder, base::open_read(pages));

@@ -1,17 +1,24 @@
-"""Commands of root beside a service of another user: what they make belongs to that user, and `serve --check` asks as it.
+"""Commands of root beside a service of another user: what they make belongs to that user, `serve --check` asks as it,
+and no link that the service sets leads root's rights to root's files.
 
 As root alone: nobody else may give a folder away.
 """
 
 import os
+import pwd
 import subprocess
 import unittest
 from pathlib import Path
 
 from support.case import OwnFarmsCase, main
 from support.farm import BIN, COMMAND_TIMEOUT_S
+from support.wheels import Wheel
 
 SERVICE = 65534
+# Of a data folder; "." is itself.
+FOLDERS = (".", "blobs", "blobs/sha256", "staging", "resumable", "damaged", "collecting", "upstream", "prefetch", "torch", "sites",
+           "notify", "public", "public/main", "public/main/simple", "private")
+FILES = ("catalog.sqlite", "catalog.sqlite-wal", "tasks.sqlite", "serve.lock", "control.sock", "reserve", "verify.json")
 
 
 @unittest.skipUnless(os.geteuid() == 0, "only root can run commands for another user")
@@ -24,8 +31,36 @@ class ServiceUserTest(OwnFarmsCase):
         os.chown(self.home, SERVICE, SERVICE)
         self.etc = self.folder / "etc"
 
-    def run_root(self, *words, **more) -> subprocess.CompletedProcess:
-        return subprocess.run([BIN / "wheelyard-registry", *map(str, words)], capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S, **more)
+    def run_root(self, *words, program: str = "wheelyard-registry", **more) -> subprocess.CompletedProcess:
+        return subprocess.run([BIN / program, *map(str, words)], capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S, **more)
+
+    def victim(self) -> Path:
+        """A folder that only root may touch, with names that a store has, too."""
+        folder = self.folder / "victim"
+        (folder / "staging").mkdir(parents=True)
+        folder.chmod(0o700)
+        for name in ("shadow", "staging/passwd"):
+            (folder / name).write_text("root's")
+        return folder
+
+    def contents(self, folder: Path) -> dict:
+        return {path: (path.lstat().st_mode, path.lstat().st_uid, path.is_file() and path.read_bytes()) for path in [folder, *folder.rglob("*")]}
+
+    def check_links(self, place: Path, victim: Path, target: Path, *commands, **more):
+        """With `place` as a link of the service to `target`, no command changes anything of `victim`."""
+        kept = place.with_name(place.name + ".kept")
+        if place.exists():
+            place.rename(kept)
+        place.symlink_to(target)
+        os.chown(place, SERVICE, SERVICE, follow_symlinks=False)
+        before = self.contents(victim)
+        for command in commands:
+            with self.subTest(place=str(place), command=command):
+                self.run_root(*command, **more)
+                self.assertEqual(self.contents(victim), before)
+        subprocess.run(["rm", "-rf", place], check=True)
+        if kept.exists():
+            kept.rename(place)
 
     def owners(self, folder: Path) -> set[int]:
         return {path.lstat().st_uid for path in [folder, *folder.rglob("*")]}
@@ -93,6 +128,105 @@ class ServiceUserTest(OwnFarmsCase):
         done = self.run_root("serve", "--check", "-c", config)
         self.assertEqual(done.returncode, 1, done.stdout)
         self.assertIn(str(config), done.stderr)
+
+    def filled(self) -> Path:
+        config = self.init()
+        self.assert_ran(self.run_root("import", "main", Wheel("yard", "1.0").write(self.folder / "wheels"), "-c", config))
+        self.assertEqual(self.owners(self.home), {SERVICE})
+        return config
+
+    def test_no_command_of_root_follows_a_link_out_of_the_store(self):
+        config, victim, data = self.filled(), self.victim(), self.home / "data"
+        other = Wheel("other", "1.0").write(self.folder / "wheels")
+        commands = [("token", "list", "-c", config), ("gc", "-c", config), ("verify", "-c", config), ("dump", "-c", config),
+                    ("import", "main", other, "-c", config), ("audit-export", self.folder / "export", "-c", config),
+                    ("backup", self.folder / "backup", "-c", config), ("serve", "--check", "-c", config)]
+        for name in FOLDERS:
+            self.check_links(data / name, victim, victim, *commands)
+        for name in FILES:
+            self.check_links(data / name, victim, victim / "shadow", *commands)
+        self.assert_ran(self.run_root("verify", "-c", config))
+        self.assertEqual(self.owners(self.home), {SERVICE})
+
+    def test_no_command_of_root_follows_a_link_out_of_a_published_tree(self):
+        self.filled()
+        victim, tree = self.victim(), self.home / "tree"
+        publish = ("publish", "--store", self.home / "data", "--to", tree, "--index", "main")
+        check = ("check", "--to", tree, "--store", self.home / "data")
+        indexer = {"program": "wheelyard-indexer"}
+        self.assert_ran(self.run_root(*publish, **indexer))
+        self.assertEqual(self.owners(self.home), {SERVICE})
+        folders = [tree, *(path for path in tree.rglob("*") if path.is_dir() and not path.is_symlink())]
+        follow = ("follow", "--from", "http://127.0.0.1:1/main/", "--to", tree)
+        for folder in folders:
+            self.check_links(folder, victim, victim, (*publish, "--all"), (*check, "--repair"), follow, **indexer)
+        self.assert_ran(self.run_root(*publish, "--all", **indexer))
+        self.assert_ran(self.run_root(*check, **indexer))
+
+    def test_root_does_not_work_in_the_state_of_an_agent_of_another_user(self):
+        state = self.home / "state"
+        site = self.folder / "site.toml"
+        site.write_text(f'''config_version = 1
+name = "main"
+[state]
+directory = "{state}"
+[work]
+directory = "{self.folder / "work"}"
+[scheduler]
+kind = "local"
+[[python]]
+version = "3.11"
+executable = "/usr/bin/python3"
+''')
+        for command in (["plan"], ["status"], ["tick"], ["cron-line"], ["site", "check"], ["retry", "--all"]):
+            done = self.run_root(*command, "--site", site, program="wheelyard-builder")
+            self.assert_failed(done, "belongs to another user", str(state), f"run this as {pwd.getpwuid(SERVICE).pw_name}")
+        self.assertEqual(list(self.home.iterdir()), [])
+
+    def test_what_root_names_itself_may_be_roots_alone(self):
+        config, own = self.filled(), self.folder / "own"
+        own.mkdir(mode=0o700)
+        wheel = Wheel("secret", "1.0").write(own)
+        for place in (wheel, own):  # a file, and the files of a folder
+            self.assert_ran(self.run_root("import", "main", place, "-c", config))
+        self.assert_ran(self.run_root("token", "create", "-c", config, "--name", "a", "--index", "main", "--to", own / "token"))
+        self.assert_failed(self.run_root("token", "create", "-c", config, "--name", "a", "--index", "none", "--to", own / "other"))
+        self.assertFalse((own / "other").exists())
+        for _ in range(2):  # a new one, and an earlier one
+            self.assert_ran(self.run_root("backup", "-c", config, own / "backup"))
+        self.assert_ran(self.run_root("backup", "--link", "-c", config, own / "linked"))
+        self.assert_ran(self.run_root("audit-export", "-c", config, own / "export"))
+        self.assertEqual(self.owners(own / "backup"), {0})
+        self.assert_ran(self.run_root("restore", own / "backup", self.home / "restored"))
+        self.assertEqual(self.owners(self.home), {SERVICE})
+        self.assertIn("local:root", self.run_root("dump", "-c", config).stdout)
+        keys = own / "keys"
+        self.assert_ran(self.run_root("attest", "init", keys, env=os.environ | {"WHEELYARD_REGISTRY_CONFIG": str(config)}))
+        self.assertEqual([(keys / name).stat().st_uid for name in ("root.key", "provenance.key")], [0, SERVICE])
+
+    def test_a_server_of_root_has_the_rights_of_the_stores_owner(self):
+        config, own = self.filled(), self.folder / "own"
+        own.mkdir(mode=0o700)
+        command = [BIN / "wheelyard-registry", "serve", "-c", config, "--ready-file", own / "ready"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
+            self.addCleanup(server.kill)
+            self.assertIn("listening", server.stdout.readline())
+            other = Wheel("other", "1.0").write(own)
+            self.assert_ran(self.run_root("import", "main", other, "-c", config))
+            done = self.run_root("yank", "main", other.name, "--reason", "old", "-c", config)
+            self.assert_ran(done)
+            self.assertNotIn("cannot be asked", done.stderr)
+            self.assertEqual(self.owners(self.home), {SERVICE})
+            server.terminate()
+        self.assertEqual(server.returncode, 0)
+        self.assertTrue((own / "ready").read_text().startswith("http"))
+
+    def test_root_that_may_become_nobody_works_as_root(self):
+        """As in a container without CAP_SETUID."""
+        config = self.filled()
+        done = subprocess.run(["setpriv", "--bounding-set=-setuid,-setgid", BIN / "wheelyard-registry", "gc", "-c", config],
+                              capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S)
+        self.assert_ran(done)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 #include <system_error>
 #include <utility>
 
+#include "lib/base/process/user.hpp"
 #include "registry/catalog/sql/reading.hpp"
 #include "registry/catalog/sql/writing.hpp"
 #include "registry/engine/sqlite/migration.hpp"
@@ -91,8 +92,13 @@ base::Result<std::string> read_sqlite_index_list(const std::filesystem::path& fi
 }
 
 base::Status copy_sqlite_catalog(const std::filesystem::path& file, const std::filesystem::path& to) {
-    WHEELYARD_ASSIGN(const Database database, Database::open(file, Database::Mode::read_only));
-    WHEELYARD_TRY(database.keep_log());
+    const auto open = [&]() -> base::Result<Database> {
+        WHEELYARD_ASSIGN(Database database, Database::open(file, Database::Mode::read_only));
+        WHEELYARD_TRY(database.keep_log());
+        WHEELYARD_TRY(database.run("PRAGMA schema_version"));  // opens the log
+        return database;
+    };
+    WHEELYARD_ASSIGN(const Database database, base::acting_as(base::FileUser::owner, open));
     return database.copy_to(to);
 }
 

@@ -7,6 +7,7 @@
 
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/temp_dir.hpp"
+#include "registry/store/index_list.hpp"
 
 using namespace wheelyard;
 using registry::NewStore;
@@ -30,7 +31,7 @@ struct Fixture {
                    const blobs::BlobStore&) -> base::Result<registry::PublishFunction> {
             return [this](registry::RootPages) -> base::Result<registry::Published> { return published; };
         };
-        return registry::open_store(file, publisher, new_store);
+        return registry::open_store(registry::read_config_in_force(file).value(), publisher, new_store);
     }
 };
 
