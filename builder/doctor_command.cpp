@@ -10,6 +10,7 @@
 #include "builder/doctor/doctor.hpp"
 #include "builder/site/site_file.hpp"
 #include "lib/base/process/process.hpp"
+#include "lib/base/process/user.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
@@ -59,10 +60,11 @@ int explain(const Arguments& arguments, const RuleBook& book) {
 }
 
 int check_own_rules(const fs::path& folder) {
-    std::error_code error;
-    if (!fs::is_directory(folder, error))
-        return complain({"doctor.no_rules", "There is no folder with rules", folder.string(),
-                         "name it, or the site file beside it with --site"},
+    if (const std::string fault = base::fault_of_folder(folder); !fault.empty())
+        return complain({"doctor.no_rules",
+                         "No rules: " + fault,
+                         {},
+                         "name their folder, or the site file beside it with --site"},
                         exit_usage);
     const RuleBook book(folder);
     std::vector<std::string> wrong = book.problems();
@@ -81,11 +83,9 @@ int check_own_rules(const fs::path& folder) {
 }  // namespace
 
 int run_doctor(const Arguments& arguments) {
-    std::error_code error;
-    if (!arguments.site.empty() && !fs::exists(arguments.site, error))
-        return complain({"doctor.no_site", "There is no such site file", arguments.site.string(),
-                         "correct --site, or leave it out"},
-                        exit_usage);
+    const std::string fault = arguments.site.empty() ? "" : base::fault_of_file(arguments.site);
+    if (!fault.empty())
+        return complain({"doctor.no_site", fault, {}, "correct --site, or leave it out"}, exit_usage);
     const fs::path folder = rules_of_site(arguments);
     if (arguments.check_rules)
         return check_own_rules(arguments.name.empty() ? folder : fs::path(arguments.name));

@@ -9,6 +9,7 @@
 
 #include "indexer/client_command.hpp"
 #include "indexer/commands.hpp"
+#include "lib/base/process/user.hpp"
 #include "lib/base/text/usage.hpp"
 #include "lib/base/version.hpp"
 
@@ -27,7 +28,7 @@ struct CommandRow {
 
 CLI::Option* add_store(CLI::App& command, wheelyard::database::Place& store, const char* description) {
     CLI::Option* folder =
-        command.add_option("--store", store.folder, description)->check(CLI::ExistingDirectory);
+        command.add_option("--store", store.folder, description)->check(base::fault_of_folder, "DIR");
     CLI::Option* url =
         command
             .add_option("--database", store.url,
@@ -104,7 +105,7 @@ Run add_check(CLI::App& command) {
     const auto options = std::make_shared<indexer::CheckOptions>();
     command.add_option("--to", options->tree, "The published folder")
         ->required()
-        ->check(CLI::ExistingDirectory);
+        ->check(base::fault_of_folder, "DIR");
     CLI::Option* check_store =
         add_store(command, options->store, "Also compare with this registry's data folder");
     add_bucket(command, options->blobs, check_store);

@@ -184,7 +184,7 @@ void print_audit(const Audit& audit) {
 void add_audit_osv_options(CLI::App& command, AuditOsvArguments& arguments) {
     command.add_option("advisories", arguments.advisories, "A record of OSV, or a folder of records")
         ->required()
-        ->check(CLI::ExistingPath);
+        ->check(base::fault_of_path, "PATH");
     command.add_option("--index", arguments.index, "Of this index alone (default: of all)");
     add_config_option(command, arguments.config);
     command.add_flag("--json", arguments.json, "One JSON document on standard output");

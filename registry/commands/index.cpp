@@ -9,6 +9,7 @@
 #include "lib/base/files/file.hpp"
 #include "lib/base/process/terminal.hpp"
 #include "lib/base/process/terminal_columns.hpp"
+#include "lib/base/process/user.hpp"
 #include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/text_table.hpp"
@@ -131,7 +132,7 @@ void add_key_options(CLI::App& command, Asked& asked) {
         .add_option_function<std::string>(
             "--from", [&asked](const std::string& file) { asked.own.set("from", file); },
             "A TOML file with such keys, for tables: policy, upstream")
-        ->check(CLI::ExistingFile);
+        ->check(base::fault_of_file, "FILE");
     if (asked.operation == "setIndex")
         command
             .add_option_function<std::vector<std::string>>("--unset", set("unset"),

@@ -128,7 +128,7 @@ void add_backup_options(CLI::App& command, MaintenanceArguments& arguments) {
 void add_restore_options(CLI::App& command, MaintenanceArguments& arguments) {
     command.add_option("folder", arguments.folder, "The backup")
         ->required()
-        ->check(CLI::ExistingDirectory);
+        ->check(base::fault_of_folder, "DIR");
     command
         .add_option("store", arguments.store.folder,
                     "The data folder to create: [store] directory of a configuration")
@@ -141,7 +141,7 @@ void add_restore_options(CLI::App& command, MaintenanceArguments& arguments) {
     command
         .add_option("--database-password-file", arguments.store.password_file,
                     "A file whose first line is the database's password")
-        ->check(CLI::ExistingFile);
+        ->check(base::fault_of_file, "FILE");
     add_quiet(command, arguments);
     command.add_flag("--json", arguments.json, "One JSON document on standard output");
 }

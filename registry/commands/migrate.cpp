@@ -70,7 +70,7 @@ void add_migrate_options(CLI::App& command, MigrateArguments& arguments) {
             "A configuration whose [stores] names the other store, the other database, or both; without "
             "`blobs` and `database` they are the data folder")
         ->required()
-        ->check(CLI::ExistingFile);
+        ->check(base::fault_of_file, "FILE");
     command.add_flag("-q,--quiet", arguments.quiet, "No progress on standard error");
     command.add_flag("--json", arguments.json, "One JSON document on standard output");
 }

@@ -7,8 +7,9 @@
 
 namespace wheelyard::registry {
 
-// The first of $WHEELYARD_REGISTRY_CONFIG, ./registry.toml and /etc/wheelyard/registry.toml that exists; a variable
-// that is set decides even if its file is missing. Empty: none.
+// The first of $WHEELYARD_REGISTRY_CONFIG, ./registry.toml and /etc/wheelyard/registry.toml that exists; a
+// variable that is set decides even if its file is missing, the last place also if this user may not look
+// there. Empty: none.
 [[nodiscard]] std::filesystem::path find_config_file(const std::map<std::string, std::string>& environment,
                                                      const std::filesystem::path& directory = ".",
                                                      const std::filesystem::path& system = "/etc/wheelyard");

@@ -228,6 +228,14 @@ executable = "/usr/bin/python3"
                               capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S)
         self.assert_ran(done)
 
+    def test_what_a_user_may_not_read_is_not_said_to_be_missing(self):
+        config = self.init()
+        self.etc.chmod(0o700)
+        for program, *words in (("wheelyard-registry", "token", "list", "-c", config), ("wheelyard-indexer", "check", "--to", self.etc / "tree")):
+            done = self.run_root(*words, program=program, user=SERVICE, group=SERVICE, extra_groups=[])
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f"Permission denied as user {pwd.getpwuid(SERVICE).pw_name}: {words[-1]}", done.stderr)
+
 
 if __name__ == "__main__":
     main()

@@ -1,11 +1,13 @@
 #include "lib/base/process/user.hpp"
 
+#include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
 #include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <deque>
 #include <system_error>
 
@@ -38,6 +40,23 @@ gid_t set_file_group(gid_t group) {
 void act_as(const Owner& owner) {
     set_file_group(owner.group);
     set_file_user(owner.user);
+}
+
+enum class Wanted { file, folder, any };
+
+std::string fault_of(const std::string& path, Wanted wanted) {
+    struct stat status {};
+    const char* const what = wanted == Wanted::folder ? "Folder" : wanted == Wanted::file ? "File" : "Path";
+    const bool is_readable =
+        ::stat(path.c_str(), &status) == 0 && ::faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) == 0;
+    const int error = errno;
+    if (!is_readable && (error == ENOENT || error == ENOTDIR))
+        return std::string(what) + " does not exist: " + path;
+    if (!is_readable)
+        return std::generic_category().message(error) + " as user " + user_name(::geteuid()) + ": " + path;
+    if (wanted == Wanted::file && S_ISDIR(status.st_mode)) return "File is a folder: " + path;
+    if (wanted == Wanted::folder && !S_ISDIR(status.st_mode)) return "Folder is a file: " + path;
+    return {};
 }
 
 }  // namespace
@@ -86,6 +105,16 @@ void become_owner_of(const fs::path& folder) {
         became() = owner;
     else
         set_file_group(::getegid());
+}
+
+std::string fault_of_file(const std::string& path) {
+    return fault_of(path, Wanted::file);
+}
+std::string fault_of_folder(const std::string& path) {
+    return fault_of(path, Wanted::folder);
+}
+std::string fault_of_path(const std::string& path) {
+    return fault_of(path, Wanted::any);
 }
 
 ActingAs::ActingAs(FileUser user)

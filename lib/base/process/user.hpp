@@ -55,4 +55,10 @@ auto acting_as(FileUser user, const Work& work) {
     return work();
 }
 
+// What keeps this user from reading what a command line names; empty: nothing. CLI11's own validators say of
+// all that the user may not read that it does not exist.
+[[nodiscard]] std::string fault_of_file(const std::string& path);
+[[nodiscard]] std::string fault_of_folder(const std::string& path);
+[[nodiscard]] std::string fault_of_path(const std::string& path);
+
 }  // namespace wheelyard::base

@@ -24,7 +24,7 @@ bool is_web(std::string_view place) {
 base::Result<FoundWheel> choose_file(const WheelChoice& choice, const std::filesystem::path& folder) {
     const std::filesystem::path path = folder / choice.filename;
     std::error_code error;
-    if (!std::filesystem::is_regular_file(path, error))
+    if (!std::filesystem::is_regular_file(path, error) && error != std::errc::permission_denied)
         return base::fail("import.not_there", "The folder has no such wheel", path.string(),
                           "`--from` must name the folder that contains it");
     if (choice.sha256.empty())

@@ -104,3 +104,22 @@ TEST_CASE("a folder of root stays root's") {
                base::acting_as(FileUser::owner, [&] { return owner_of(folders.of_root / "catalog"); }) == 0;
     }));
 }
+
+TEST_CASE("what may not be read is not said to be missing, and whom it is denied is named") {
+    const base::TempDir dir = base::TempDir::make("fault").value();
+    const std::string file = dir.path() / "file", gone = dir.path() / "gone";
+    REQUIRE(base::create_new(file, 0600));
+    CHECK(base::fault_of_file(file).empty());
+    CHECK(base::fault_of_folder(dir.path()).empty());
+    CHECK(base::fault_of_path(file).empty());
+    CHECK(base::fault_of_file(gone) == "File does not exist: " + gone);
+    CHECK(base::fault_of_folder(file + "/below") == "Folder does not exist: " + file + "/below");
+    CHECK(base::fault_of_file(dir.path()) == "File is a folder: " + dir.path().string());
+    CHECK(base::fault_of_folder(file) == "Folder is a file: " + file);
+    if (::geteuid() != 0) return;
+    CHECK(holds_in_child([&] {
+        const std::string denied = "Permission denied as user " + base::user_name(service) + ": ";
+        if (::setresuid(service, service, service) != 0) return false;
+        return base::fault_of_file(file) == denied + file && base::fault_of_path(gone) == denied + gone;
+    }));
+}

@@ -2,6 +2,10 @@
 #include "registry/config/config_place.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/fsuid.h>
+#include <sys/stat.h>
+
+#include <thread>
 
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/temp_dir.hpp"
@@ -22,4 +26,15 @@ TEST_CASE("a variable decides, then this folder, then the system's") {
     CHECK(find_config_file({}, here, system) == here / "registry.toml");
     CHECK(find_config_file({{"WHEELYARD_REGISTRY_CONFIG", "/a/b.toml"}}, here, system) == "/a/b.toml");
     CHECK(find_config_file({{"WHEELYARD_REGISTRY_CONFIG", ""}}, here, system) == here / "registry.toml");
+}
+
+TEST_CASE("a configuration that this user may not look for is named, not said to be missing") {
+    const auto folder = *base::TempDir::make("wheelyard-config-place-test");
+    const auto system = folder.path() / "etc";
+    REQUIRE(::mkdir(system.c_str(), 0) == 0);
+    constexpr uid_t nobody = 65534;
+    std::thread([&] {  // whose user of the file system alone changes, where this is root
+        ::setfsuid(nobody);
+        CHECK(find_config_file({}, folder.path(), system) == system / "registry.toml");
+    }).join();
 }
