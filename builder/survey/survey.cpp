@@ -1,8 +1,12 @@
 // Each question is a bash script that prints lines of an @word and its values; only the parsers know their form.
 #include "builder/survey/survey.hpp"
 
+#include <sys/utsname.h>
+#include <unistd.h>
+
 #include <algorithm>
 
+#include "lib/base/process/user.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
@@ -183,12 +187,13 @@ void parse_module_tries(std::string_view text, Survey& survey) {
 Survey survey_machine(const EnvironmentMap& environment) {
     const AskMachine ask = [&](const std::string& script) { return query_machine(script, environment); };
     Survey survey;
-    survey.user.name = ask("id -un").last_line;
-    const std::string groups = ask("id -Gn").last_line;
-    for (const auto group : base::split(groups, ' '))
-        survey.user.groups.emplace_back(group);
-    survey.machine = ask("uname -m").last_line;
-    survey.host = ask("uname -n").last_line;
+    survey.user.name = base::user_name(::geteuid());
+    if (const MachineAnswer groups = ask("id -Gn"); groups.good)
+        for (const auto group : base::split(groups.last_line, ' '))
+            survey.user.groups.emplace_back(group);
+    utsname about{};
+    if (::uname(&about) == 0) survey.machine = about.machine;
+    survey.host = about.nodename;
     survey.host = survey.host.substr(0, survey.host.find('.'));
     survey.cores = static_cast<int>(base::parse_decimal(ask("nproc").last_line).value_or(1));
     survey_scheduler(ask, survey);

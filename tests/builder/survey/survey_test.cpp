@@ -2,9 +2,13 @@
 #include "builder/survey/survey.hpp"
 
 #include <doctest/doctest.h>
+#include <pwd.h>
+#include <sys/utsname.h>
+#include <unistd.h>
 
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/temp_dir.hpp"
+#include "lib/base/process/user.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -47,6 +51,20 @@ TEST_CASE("a module counts as loaded only where the shell says so") {
     CHECK(!survey.modules.tried[1].loads);
     CHECK(survey.has_program("mpicc"));
     CHECK(!survey.has_program("cc"));
+}
+
+TEST_CASE("without programs and without HOME nothing gets the name of an error, and no folder is below the root") {
+    const auto folder = base::TempDir::make("survey").value();
+    const Survey survey = survey_machine({{"PATH", folder.path().string()}});
+    utsname about{};
+    REQUIRE(::uname(&about) == 0);
+    const std::string host = about.nodename;
+    CHECK(survey.machine == about.machine);
+    CHECK(survey.host == host.substr(0, host.find('.')));
+    CHECK(survey.user.name == base::user_name(::geteuid()));
+    CHECK(survey.user.groups.empty());
+    for (const FolderSurvey& found : survey.folders)
+        CHECK(found.path == ::getpwuid(::geteuid())->pw_dir);
 }
 
 TEST_CASE("the best module of each role that there is gets tried, and counts if it loads") {
