@@ -35,8 +35,7 @@ constexpr CodeRow code_rows[] = {
      "try again later"},
     {CURLE_SSL_CONNECT_ERROR, "http.tls", unreachable, retry, "The TLS handshake failed", ""},
     {CURLE_PEER_FAILED_VERIFICATION, "http.tls", unreachable, retry,
-     "The server's certificate is not trusted",
-     "set SSL_CERT_FILE to the CA bundle of the authority that signed it"},
+     "The server's certificate is not accepted", ""},
     {CURLE_SSL_CACERT_BADFILE, "http.tls", unreachable, retry, "The CA bundle cannot be read",
      "check SSL_CERT_FILE and ca_bundle"},
     {CURLE_SSL_CERTPROBLEM, "http.tls", unreachable, retry, "The client certificate cannot be used", ""},
@@ -54,6 +53,29 @@ constexpr CodeRow code_rows[] = {
     {CURLE_BAD_CONTENT_ENCODING, "http.cut", cut, retry, "The answer's compression is broken", "try again"},
 };
 
+// What OpenSSL finds wrong with a certificate, by its X509_V_ERR_ numbers.
+struct CertificateRow {
+    long verify_result;
+    const char* sentence;
+    const char* advice;
+};
+
+constexpr const char* unknown_issuer = "The server's certificate is of an authority that is not trusted here";
+constexpr const char* name_bundle = "set SSL_CERT_FILE to the CA bundle of the authority that signed it";
+constexpr CertificateRow certificate_rows[] = {
+    // libcurl compares the names itself, and leaves the result as it was: "unspecified".
+    {1, "The server's certificate is for another host name",
+     "use a name that the certificate has, or ask the server's operator for one with this name"},
+    {9, "The server's certificate is not valid yet", "check this machine's clock"},
+    {10, "The server's certificate has expired",
+     "ask the server's operator to renew it; check this machine's clock"},
+    {2, unknown_issuer, name_bundle},
+    {18, unknown_issuer, name_bundle},  // self-signed
+    {19, unknown_issuer, name_bundle},  // a self-signed one in its chain
+    {20, unknown_issuer, name_bundle},
+    {21, unknown_issuer, name_bundle},
+};
+
 }  // namespace
 
 std::string shown_url(const std::string& url) {
@@ -61,11 +83,17 @@ std::string shown_url(const std::string& url) {
     return parsed ? parsed->text_without_secrets() : parsed.error().value;
 }
 
-tl::unexpected<base::Error> fail_curl(CURLcode number, const char* detail, const std::string& url) {
+tl::unexpected<base::Error> fail_curl(CURLcode number, const char* detail, const std::string& url,
+                                      long verify_result) {
     base::Error error{"http.failed", "The request failed", shown_url(url), {}, retry, unreachable};
     for (const auto& row : code_rows) {
         if (row.number == number)
             error = {row.code, row.sentence, shown_url(url), row.advice, row.recovery, row.kind};
+    }
+    for (const auto& row : certificate_rows) {
+        if (number != CURLE_PEER_FAILED_VERIFICATION || row.verify_result != verify_result) continue;
+        error.sentence = row.sentence;
+        error.advice = row.advice;
     }
     if (number != CURLE_ABORTED_BY_CALLBACK) {
         error.sentence +=

@@ -119,6 +119,8 @@ struct HttpClient::State {
         const char* final_url = nullptr;
         curl->easy_getinfo(handle.get(), CURLINFO_EFFECTIVE_URL, &final_url);
         transfer.answer.final_url = final_url ? final_url : url;
+        long verify_result = 0;
+        curl->easy_getinfo(handle.get(), CURLINFO_SSL_VERIFYRESULT, &verify_result);
         // Drops the references to the headers, the form and the password before they are freed.
         curl->easy_reset(handle.get());
         headers.reset();
@@ -138,7 +140,7 @@ struct HttpClient::State {
                     {"http.connect", std::string("The proxy cannot be reached (") + detail + ")",
                      shown_url(settings.proxy),
                      "check `proxy` in the configuration, and that the proxy runs"});
-            return fail_curl(number, detail, url);
+            return fail_curl(number, detail, url, verify_result);
         }
         return std::move(transfer.answer);
     }

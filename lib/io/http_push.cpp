@@ -166,7 +166,9 @@ base::Result<HttpAnswer> HttpPush::finish() {
     const bool has_refused = *state.result == CURLE_SEND_ERROR && state.transfer.answer.status >= 400;
     if (*state.result == CURLE_OK || has_refused) return std::move(state.transfer.answer);
     if (!state.transfer.problem) return base::fail(std::move(state.transfer.problem.error()));
-    return fail_curl(*state.result, state.detail, state.url);
+    long verify_result = 0;
+    state.curl->easy_getinfo(state.handle.get(), CURLINFO_SSL_VERIFYRESULT, &verify_result);
+    return fail_curl(*state.result, state.detail, state.url, verify_result);
 }
 
 }  // namespace wheelyard::io

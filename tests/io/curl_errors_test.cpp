@@ -41,6 +41,26 @@ TEST_CASE("a transfer that failed on its way is unreachable and may pass; one th
     }
 }
 
+TEST_CASE(
+    "a certificate's error says what is wrong with it, and only an unknown authority needs SSL_CERT_FILE") {
+    struct Certificate {
+        long verify_result;  // of OpenSSL 3.0 in libcurl 7.88: curl --write-out '%{ssl_verify_result}'
+        const char* word;
+        bool needs_bundle;
+    };
+    for (const auto& row : {Certificate{1, "host name", false}, Certificate{9, "not valid yet", false},
+                            Certificate{10, "has expired", false}, Certificate{18, "authority", true},
+                            Certificate{19, "authority", true}, Certificate{20, "authority", true},
+                            Certificate{23, "not accepted", false}}) {
+        CAPTURE(row.verify_result);
+        const auto error =
+            io::fail_curl(CURLE_PEER_FAILED_VERIFICATION, "", "https://example.org", row.verify_result)
+                .value();
+        CHECK(error.sentence.find(row.word) != std::string::npos);
+        CHECK((error.advice.find("SSL_CERT_FILE") != std::string::npos) == row.needs_bundle);
+    }
+}
+
 TEST_CASE("a number that has no row is a failed transfer, which may pass") {
     const auto error = error_of(CURLE_OUT_OF_MEMORY);
     CHECK(error.code == "http.failed");

@@ -115,6 +115,25 @@ class HttpTest(FarmCase):
             except ConnectionError:
                 pass
 
+    def test_clients_say_what_is_wrong_with_a_certificate(self):
+        chain, key, expired = (self.folder_of_class / name for name in ("chain.pem", "key.pem", "expired.pem"))
+        subprocess.run(["openssl", "x509", "-in", chain, "-signkey", key, "-days", "-1", "-out", expired], check=True, capture_output=True)
+        old = self.enterContext(Farm((INDEX,), settings='also_listen = ["https://127.0.0.1:0"]\n'
+                                     f'certificate_file = "{expired}"\ncertificate_key_file = "{key}"'))
+        old.start()
+        old_port = int(re.search(r"https://127.0.0.1:(\d+)", old.log.read_text())[1])
+        port = self.port_of("https://127.0.0.1")
+        for at, trusted, says, advises_bundle in ((f"127.0.0.1:{port}", chain, "", False), (f"127.0.0.1:{port}", None, "of an authority", True),
+                                                  (f"localhost:{port}", chain, "for another host name", False),
+                                                  (f"127.0.0.1:{old_port}", expired, "has expired", False)):
+            with self.subTest(says):
+                done = self.farm.run("avail_wheels", "--index-url", f"https://{at}/{INDEX}/simple/",
+                                     environment=self.farm.environment | {"XDG_CACHE_HOME": str(self.folder / f"cache {says}")}
+                                     | ({"SSL_CERT_FILE": str(trusted)} if trusted else {}))
+                self.assertEqual(done.returncode, 1 if says else 0, done.stderr)
+                self.assertIn(says, done.stderr)
+                self.assertEqual("SSL_CERT_FILE" in done.stderr, advises_bundle, done.stderr)
+
     def test_sighup_brings_the_new_certificate_and_a_broken_one_changes_nothing(self):
         make_certificate(self.folder_of_class, "second")
         self.farm.process.send_signal(signal.SIGHUP)
