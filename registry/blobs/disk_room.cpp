@@ -4,6 +4,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <limits>
 #include <string>
@@ -21,12 +22,17 @@ std::uint64_t free_bytes_of(const std::filesystem::path& folder) {
 
 base::Status DiskRoom::check(std::uint64_t more_bytes) const {
     const std::uint64_t free_bytes = free_bytes_of(store_);
-    if (free_bytes >= min_free_bytes_ && free_bytes - min_free_bytes_ >= more_bytes) return {};
-    return base::fail(
-        {"store.min_free", "The store's disk has reached its minimum of free space",
-         base::render_bytes(free_bytes) + " free, minimum " + base::render_bytes(min_free_bytes_),
-         "free space on the disk, or lower [store] min_free_mib", base::Recovery::retry,
-         base::ErrorKind::other, ENOSPC});
+    const std::uint64_t room = free_bytes - std::min(free_bytes, min_free_bytes_);
+    const bool is_low = free_bytes < min_free_bytes_;
+    if (!is_low && room >= more_bytes) return {};
+    return base::fail({"store.min_free",
+                       is_low ? "The store's disk has less than its minimum of free space"
+                              : "The store's disk has no room for this beyond its minimum of free space",
+                       (is_low ? std::string() : base::render_bytes(more_bytes) + " to store, ") +
+                           base::render_bytes(free_bytes) + " free, minimum " +
+                           base::render_bytes(min_free_bytes_),
+                       "free space on the disk, or lower [store] min_free_mib", base::Recovery::retry,
+                       base::ErrorKind::other, ENOSPC});
 }
 
 bool DiskRoom::has_reserve() const {

@@ -6,6 +6,7 @@
 
 #include "lib/base/files/temp_dir.hpp"
 #include "lib/base/limits.hpp"
+#include "lib/base/text/text.hpp"
 
 using namespace wheelyard;
 
@@ -47,9 +48,11 @@ TEST_CASE("room is what is free beyond the minimum, and no number overflows") {
         const auto refused = blobs::DiskRoom(dir.path(), base::mib).check(more);
         REQUIRE_FALSE(refused.has_value());
         CHECK(blobs::is_disk_full(refused.error()));
+        CHECK(refused.error().value.starts_with(base::render_bytes(more) + " to store, "));
     }
     const blobs::DiskRoom low(dir.path(), 2 * all);
-    CHECK_FALSE(low.check(0).has_value());
+    REQUIRE_FALSE(low.check(0).has_value());
+    CHECK(low.check(0).error().sentence.find("less than its minimum") != std::string::npos);
     CHECK(low.keep_reserve().has_value());  // no room for one is no error
     CHECK_FALSE(low.has_reserve());
 }
