@@ -160,6 +160,36 @@ std::vector<HeldQueue> held_for(const Workplace& place, const CellStory& story,
     return held;
 }
 
+// The cell of the plan, or the cell or attempt of the journal, that a person means.
+base::Result<std::string> name_meant(const std::string& name, const Plan& plan,
+                                     const JournalContent& journal) {
+    if (plan.find(name) != nullptr) return name;
+    std::vector<std::string> planned;
+    for (const auto& cell : plan.cells) {
+        if (cell.purpose == Purpose::build) planned.push_back(cell.name);
+    }
+    return complete_name(
+        name, journal.attempts, [](const Attempt&) { return true; }, planned);
+}
+
+// Of a name that has no attempt: its cell may be planned.
+base::Error no_log(Workplace& place, const JournalContent& journal, const std::string& name) {
+    const base::Error unknown{"logs.unknown", "No cell or attempt has this name", name,
+                              "`plan` lists the cells, `status` the attempts"};
+    const auto plan = place.agent().look();
+    if (!plan) return unknown;
+    const auto meant = name_meant(name, *plan, journal);
+    if (!meant) return meant.error();
+    const Cell* const cell = plan->find(*meant);
+    if (cell == nullptr) return unknown;
+    const std::string state(cell_state_text(cell->state));
+    return {"logs.not_built", "There is no log: nothing was built here for this cell yet",
+            cell->name + ": " + state + (cell->reason.empty() ? "" : ", " + cell->reason),
+            cell->state == CellState::wanted
+                ? "the agent's next tick starts it, or now: " + pasted_command("run", "", place.site())
+                : pasted_command("explain", cell->name, place.site())};
+}
+
 }  // namespace
 
 int run_explain(const Arguments& arguments) {
@@ -169,15 +199,7 @@ int run_explain(const Arguments& arguments) {
     if (!journal) return complain(journal.error(), exit_failed);
     const auto plan = (*place)->agent().look();
     if (!plan) return complain(plan.error(), exit_failed);
-    std::vector<std::string> planned;
-    for (const auto& cell : plan->cells) {
-        if (cell.purpose == Purpose::build) planned.push_back(cell.name);
-    }
-    const auto name =
-        plan->find(arguments.name) != nullptr
-            ? base::Result<std::string>(arguments.name)
-            : complete_name(
-                  arguments.name, journal->attempts, [](const Attempt&) { return true; }, planned);
+    const auto name = name_meant(arguments.name, *plan, *journal);
     if (!name) return complain(name.error(), exit_failed);
     const Attempt* named = find_attempt(*journal, *name);
     CellStory story{named == nullptr ? *name : named->asked.cell, {}, {}};
@@ -222,11 +244,7 @@ int run_logs(const Arguments& arguments) {
     const auto name = complete_name(arguments.name, journal->attempts);
     if (!name) return complain(name.error(), exit_failed);
     const Attempt* attempt = find_attempt(*journal, *name);
-    if (attempt == nullptr) {
-        return complain(
-            {"logs.unknown", "No cell or attempt has this name", arguments.name, "`status` lists them"},
-            exit_failed);
-    }
+    if (attempt == nullptr) return complain(no_log(**place, *journal, arguments.name), exit_failed);
     if (attempt->job.governed)
         base::print_message(stderr, "governed: " + wire::describe(*attempt->job.governed) + "\n");
     const auto log = (*place)->log_of(*attempt);

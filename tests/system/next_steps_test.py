@@ -34,6 +34,8 @@ class NextStepsTest(FarmCase):
         with PackageIndex(self.folder / "sources") as sources:
             write_sdist(sources.folder, "yard-broken", "1.0", c_source="this is no C\n")
             site = Site(self.farm, sources, self.farm.create_token(), {"yard-broken": "1.0"})
+            self.assert_failed(site.builder("logs", "yard-broken"), "nothing was built here for this cell yet", ": wanted",
+                               f"wheelyard-builder run --site {site.file}")
             site.builder("run")
             shown = [site.builder(*words).stdout for words in (("plan",), ("explain", f"yard-broken-1.0-cp{site.python_version.replace('.', '')}"))]
             commands = set(re.findall(r"wheelyard-builder (?:retry|logs|explain|reproduce)[^`;.\n]*site\.toml", "\n".join(shown)))
