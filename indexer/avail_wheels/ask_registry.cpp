@@ -64,7 +64,7 @@ std::optional<RequestQueue> queue_of_index(std::string_view url) {
     if (!url.ends_with(pages) || !url.starts_with("http")) return std::nullopt;
     url.remove_suffix(pages.size());
     const auto slash = url.rfind('/');
-    if (slash == std::string_view::npos || slash < std::string_view("https:/").size()) return std::nullopt;
+    if (slash == std::string_view::npos || slash < url.find("://") + 3) return std::nullopt;
     return RequestQueue{std::string(url.substr(0, slash)), std::string(url.substr(slash + 1))};
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <system_error>
 
+#include "indexer/avail_wheels/ask_registry.hpp"
 #include "lib/base/digest/hash_text.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/encoding.hpp"
@@ -141,12 +142,15 @@ base::Result<std::string> write_request(const Options& options, const std::strin
                                         const std::string& user, const std::string& host,
                                         const base::Clock& clock) {
     const fs::path& folder = options.site.requests;
-    if (folder.empty()) {
-        return base::fail("farm.no_requests", "This site accepts no requests", {},
-                          "log in, as `avail_wheels login --help` shows, put a token of the registry into "
-                          "~/.config/wheelyard/token, or set `requests` in the site file to a folder or a "
-                          "registry");
-    }
+    if (const auto queue = queue_of_index(options.source.index_url); folder.empty() && queue)
+        return base::fail(
+            "farm.token", "The registry of this index takes requests with a token, and there is none",
+            queue->registry,
+            "`avail_wheels login`, or put a token of the registry into ~/.config/wheelyard/token");
+    if (folder.empty())
+        return base::fail("farm.no_requests", "Nothing says where requests go", {},
+                          "name a registry's index with --index-url, or set `requests` in the site file to a "
+                          "folder or a registry");
     WHEELYARD_ASSIGN(const auto wanted, parse_wanted(requirement));
     if (wanted.is_glob())
         return base::fail("farm.glob", "A request needs a package name, not a pattern", requirement);

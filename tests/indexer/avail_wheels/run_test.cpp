@@ -628,7 +628,10 @@ TEST_CASE("a request goes to the registry if the site names one or the user has 
     CHECK(refused.err.find("403: no right") != std::string::npos);
 
     farm.environment.erase("WHEELYARD_TOKEN_FILE");
-    CHECK(ask({"torch==2.6", "-p", "3.12"}).err.find("`requests`") != std::string::npos);
+    const auto tokenless = ask({"torch==2.6", "-p", "3.12"}).err;
+    CHECK(tokenless.find("takes requests with a token, and there is none: `https://registry`") !=
+          std::string::npos);
+    CHECK(tokenless.find("avail_wheels login") != std::string::npos);
     REQUIRE(base::replace_file(site, "config_version = 1\nrequests = \"https://other.example/\"\n"));
     CHECK(ask({"torch==2.6", "-p", "3.12"}).err.find("token create --action task") != std::string::npos);
     farm.environment["WHEELYARD_TOKEN_FILE"] = token.native();
