@@ -106,11 +106,12 @@ base::Result<bool> LocalDisk::make_directories(const std::string& path) {
         if (why == EEXIST && ::fstatat(at.folder, at.path, &there, 0) == 0 && S_ISDIR(there.st_mode))
             return false;
         const std::string parent = parent_of(path);
-        if (why != ENOENT || parent == path) return base::fail_errno("mkdir", path, why);
+        if (why != ENOENT || parent == path) return base::fail_errno("making the folder", path, why);
         WHEELYARD_TRY(make_directories(parent));
         // "a/b/" makes a/b twice, and another process may have created it in the meantime.
         if (::mkdirat(at.folder, at.path, folder_mode) != 0)
-            return errno == EEXIST ? base::Result<bool>(false) : base::fail_errno("mkdir", path, errno);
+            return errno == EEXIST ? base::Result<bool>(false)
+                                   : base::fail_errno("making the folder", path, errno);
     }
     if (!bulk_) WHEELYARD_TRY(sync_directory(parent_of(path)));
     return true;

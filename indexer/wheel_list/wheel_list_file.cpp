@@ -382,7 +382,7 @@ base::Status update_wheel_lists(Disk& disk, const catalog::Catalog& catalog, con
                                 const base::Clock& clock, bool rebuild, ReadProjects* read) {
     std::error_code error;
     fs::create_directories(wheel_lists_folder(tree), error);  // not synced: it can be rebuilt
-    if (error) return base::fail_errno("mkdir", wheel_lists_folder(tree).native(), error.value());
+    if (error) return base::fail_errno("making the folder", wheel_lists_folder(tree).native(), error.value());
     WHEELYARD_ASSIGN(auto lock, TreeLock::acquire_wheel_lists(tree, clock));
     return WheelListsRun(disk, catalog, tree, lock, clock.now(), read).run(rebuild);
 }

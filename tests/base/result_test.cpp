@@ -26,6 +26,8 @@ TEST_CASE("a system error has a stable code, and advice where the table has some
     CHECK(full.value == "/data/x");
     CHECK(full.sentence == "write failed: No space left on device");
     CHECK_FALSE(full.advice.empty());
+    for (const int of_typed_path : {EACCES, EEXIST, ENOENT, ENOTDIR, EROFS})
+        CHECK_FALSE(fail_errno("open", "x", of_typed_path).value().advice.empty());
     CHECK(fail_errno("open", "x", ENOENT).value().code == "os.ENOENT");
     CHECK(fail_errno("open", "x", 4095).value().code == "os.errno_4095");
 }

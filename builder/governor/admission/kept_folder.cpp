@@ -51,7 +51,7 @@ fs::path private_folder() {
 
 base::Status make_private_folder(const fs::path& folder) {
     if (::mkdir(folder.c_str(), only_ours) != 0 && errno != EEXIST)
-        return base::fail_errno("mkdir", folder.string(), errno);
+        return base::fail_errno("making the folder", folder.string(), errno);
     struct stat status {};
     if (::lstat(folder.c_str(), &status) != 0) return base::fail_errno("lstat", folder.string(), errno);
     const bool ours = S_ISDIR(status.st_mode) && status.st_uid == ::geteuid();

@@ -169,7 +169,7 @@ Status make_directories(const fs::path& path) {
     const int why = errno;
     // Another process may create the folder concurrently, and "a/b/" leads to a second mkdir of a/b.
     if (why == EEXIST && fs::is_directory(path, ignored)) return {};
-    return fail_errno("mkdir", path.native(), why);
+    return fail_errno("making the folder", path.native(), why);
 }
 
 Status rename_durably(const fs::path& from, const fs::path& to) {

@@ -33,7 +33,7 @@ base::Status make_folders(const fs::path& root) {
         std::error_code ignored;
         if (fs::is_directory(folder, ignored)) continue;
         if (::mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST)
-            return base::fail_errno("mkdir", folder.string(), errno);
+            return base::fail_errno("making the folder", folder.string(), errno);
     }
     return base::fsync_directory(root);
 }
