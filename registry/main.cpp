@@ -27,6 +27,7 @@
 #include "lib/base/text/usage.hpp"
 #include "lib/base/version.hpp"
 #include "lib/io/log.hpp"
+#include "lib/io/toml.hpp"
 #include "registry/commands/command.hpp"
 #include "registry/commands/command_line.hpp"
 #include "registry/commands/commands.hpp"
@@ -40,6 +41,7 @@ namespace {
 using namespace wheelyard;
 
 constexpr int exit_failed = 1;
+constexpr int exit_usage = 2;  // wrong usage or configuration
 
 // `serve` compresses pages up to max_cached_page_bytes; of larger ones the tree has the copies.
 static_assert(indexer::min_large_page_bytes <= http::max_cached_page_bytes);
@@ -312,7 +314,7 @@ int run(int argc, char** argv) {
         added, {.open_publisher = in_process_publisher(clock, app.got_subcommand("serve")), .clock = clock});
     if (ended) return *ended;
     base::print_message(stderr, "wheelyard-registry: " + ended.error().text() + "\n");
-    return exit_failed;
+    return io::is_of_configuration(ended.error()) ? exit_usage : exit_failed;
 }
 
 }  // namespace

@@ -15,7 +15,6 @@
 
 namespace wheelyard::io {
 namespace fs = std::filesystem;
-using base::fail;
 using base::Result;
 
 namespace {
@@ -98,7 +97,7 @@ base::Status render_problems(const fs::path& file, std::vector<TomlProblems::Pro
         auto line = render_place(file, problem.place) + ": " + problem.sentence;
         if (lines.empty() || lines.back() != line) lines.push_back(std::move(line));
     }
-    return fail("config.invalid", base::join(lines, "\n"));
+    return fail_configuration({"config.invalid", base::join(lines, "\n")});
 }
 
 // Without a trailing slash: paths are compared with those that other programs (Conda, venv) print.
@@ -108,6 +107,14 @@ fs::path resolve(const fs::path& file, const std::string& value) {
 }
 
 }  // namespace
+
+tl::unexpected<base::Error> fail_configuration(base::Error error) {
+    return base::fail_as(base::ErrorKind::malformed, base::Recovery::person, std::move(error));
+}
+
+bool is_of_configuration(const base::Error& error) {
+    return error.kind == base::ErrorKind::malformed && error.recovery == base::Recovery::person;
+}
 
 TomlTable::TomlTable(std::shared_ptr<TomlProblems> problems, const TomlNode* node, std::string name)
     : problems_(std::move(problems)), node_(node), name_(std::move(name)) {
@@ -317,10 +324,10 @@ void TomlTable::report(std::string_view key, std::string sentence) {
 Result<TomlDocument> TomlDocument::read(const fs::path& file) {
     auto text = base::read_file(file, max_file_bytes);
     if (!text && text.error().os_error == ENOENT) {
-        return fail("config.missing", "This configuration file does not exist", file.native(),
-                    "create it, or name another file");
+        return fail_configuration({"config.missing", "This configuration file does not exist", file.native(),
+                                   "create it, or name another file"});
     }
-    if (!text) return fail(std::move(text.error()));
+    if (!text) return fail_configuration(std::move(text.error()));
     return parse(*text, file);
 }
 

@@ -26,6 +26,11 @@
 
 namespace wheelyard::io {
 
+// `error` is about a configuration that stays wrong until a person changes it: programs end with the status of wrong
+// usage, 2.
+[[nodiscard]] tl::unexpected<base::Error> fail_configuration(base::Error error);
+[[nodiscard]] bool is_of_configuration(const base::Error& error);
+
 struct TomlNode;      // defined in toml_tree.hpp
 struct TomlProblems;  // defined in toml.cpp
 
@@ -79,7 +84,8 @@ class TomlTable {
 
 class TomlDocument {
   public:
-    // Errors: "config.missing" (no such file), "config.syntax" (file:line:column).
+    // Errors, all is_of_configuration(): "config.missing" (no such file), "config.syntax" (file:line:column); that of
+    // a file that cannot be read.
     [[nodiscard]] static base::Result<TomlDocument> read(const std::filesystem::path& file);
     [[nodiscard]] static base::Result<TomlDocument> parse(std::string_view text,
                                                           const std::filesystem::path& file);

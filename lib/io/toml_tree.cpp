@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "lib/io/toml.hpp"
+
 // toml++ 3.3 asserts on some malformed files (found by tests/fuzz), and with NDEBUG it lets the compiler
 // assume the condition. With assertions disabled both ways its regular error handling reports these files.
 #undef NDEBUG
@@ -134,8 +136,9 @@ std::string render_place(const fs::path& file, const TomlPosition& place) {
 
 base::Result<TomlNode> parse_toml_tree(std::string_view text, const fs::path& file) {
     if (const auto at = find_long_key(text); at != std::string_view::npos)
-        return base::fail("config.syntax", render_place(file, place_at(text, at)) + ": a key has more than " +
-                                               std::to_string(max_key_parts) + " parts");
+        return fail_configuration({"config.syntax", render_place(file, place_at(text, at)) +
+                                                        ": a key has more than " +
+                                                        std::to_string(max_key_parts) + " parts"});
     const auto parsed = toml::parse(text, std::string_view(file.native()));
     if (parsed) return copy(parsed.table());
     const auto& error = parsed.error();
@@ -144,7 +147,7 @@ base::Result<TomlNode> parse_toml_tree(std::string_view text, const fs::path& fi
         what = "this is no value: strings need quotes";
     if (what.find("cannot redefine existing table") != std::string::npos)
         what += ": add these keys to the table that is there";
-    return base::fail("config.syntax", render_place(file, place_of(error.source())) + ": " + what);
+    return fail_configuration({"config.syntax", render_place(file, place_of(error.source())) + ": " + what});
 }
 
 }  // namespace wheelyard::io

@@ -87,8 +87,8 @@ std::vector<Command> apply_commands() {
          "Run it on the server's machine, as its user or as root. Without a running server, the next start "
          "shows the change. What `index create`, `set` and `archive` changed since is part of the "
          "difference.\n"
-         "Exit status: 0 success, 1 the file is refused or was not applied (see standard error), 2 wrong "
-         "usage.\n"},
+         "Exit status: 0 success, 1 the file was not applied (see standard error), 2 wrong usage or "
+         "configuration.\n"},
     };
 }
 

@@ -452,7 +452,7 @@ std::vector<Command> attest_commands() {
          "keys/root.json --root-key /media/usb/root.key",
          setup(add_attest_history_options, run_attest_history),
          "Its serials are lower than before, which without this is an attack to all who follow an index.\n"
-         "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
+         "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage or configuration.\n"},
     };
 }
 

@@ -248,7 +248,8 @@ std::vector<Command> audit_export_commands() {
          "The audit log and the licences of all files, signed, for an auditor", "audit-2026 -c registry.toml",
          setup(add_audit_export_options, run_audit_export),
          "`attest verify audit-2026/audit.jsonl --root root.json` verifies a file without the registry.\n"
-         "Exit status: 0 success, also without a key, 1 failure (see standard error), 2 wrong usage,\n"
+         "Exit status: 0 success, also without a key, 1 failure (see standard error), 2 wrong usage or "
+         "configuration,\n"
          "3 the export is there, but the metadata of some files cannot be read.\n"},
     };
 }

@@ -243,7 +243,8 @@ std::vector<Command> audit_osv_commands() {
          "themselves and what their SBOMs state (see `contains`), for PyPI, crates.io, npm, Go, AlmaLinux "
          "and Rocky\n"
          "Linux; what else an SBOM states is counted as not judged.\n"
-         "Exit status: 0 no file is hit, 1 failure (see standard error), 2 wrong usage, 3 a file is hit.\n"},
+         "Exit status: 0 no file is hit, 1 failure (see standard error), 2 wrong usage or configuration, 3 a "
+         "file is hit.\n"},
     };
 }
 

@@ -29,11 +29,12 @@ using Run = std::function<base::Result<int>(const Services&)>;  // gives the exi
 using Setup = std::function<Run(CLI::App&)>;                    // adds the options that the Run reads
 
 inline constexpr std::string_view exit_statuses =
-    "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n";
+    "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage or configuration.\n";
 
 // The statuses of the commands that look after the store.
 inline constexpr std::string_view of_maintenance =
-    "Exit status: 0 success, 1 problems found or failure (see standard error), 2 wrong usage.\n";
+    "Exit status: 0 success, 1 problems found or failure (see standard error), 2 wrong usage or "
+    "configuration.\n";
 
 // What --help lists commands and groups below.
 namespace heading {

@@ -7,38 +7,26 @@
 
 #include "lib/base/process/process.hpp"
 #include "lib/base/process/terminal.hpp"
-#include "lib/base/process/user.hpp"
 #include "lib/base/text/text.hpp"
 #include "registry/config/config_place.hpp"
 
 namespace wheelyard::registry {
-namespace {
-
-void use_default(std::filesystem::path& config) {
-    if (!config.empty()) return;
-    config = find_config_file(base::current_environment());
-    const std::string fault = config.empty() ? "" : base::fault_of_file(config);
-    if (!fault.empty()) throw CLI::ValidationError(fault);
-}
-
-}  // namespace
-
 void add_config_option(CLI::App& command, std::filesystem::path& config) {
-    command.add_option("-c,--config", config, config_help)->check(base::fault_of_file, "FILE");
+    command.add_option("-c,--config", config, config_help)->type_name("TEXT:FILE");
     command.parse_complete_callback([&config] {
-        use_default(config);
+        if (config.empty()) config = find_config_file(base::current_environment());
         if (config.empty()) throw CLI::ValidationError(no_config);
     });
 }
 
 void add_target(CLI::App& command, std::filesystem::path& config, std::string& url,
                 std::filesystem::path& token_file) {
-    auto* here = command.add_option("-c,--config", config, config_help)->check(base::fault_of_file, "FILE");
+    auto* here = command.add_option("-c,--config", config, config_help)->type_name("TEXT:FILE");
     auto* there =
         command.add_option("--url", url, "URL of a remote registry (instead of --config)")->excludes(here);
     command.add_option("--token-file", token_file, "With --url: file that contains the token")->needs(there);
     command.callback([&command, there, &config, &token_file] {
-        if (there->empty()) use_default(config);
+        if (there->empty() && config.empty()) config = find_config_file(base::current_environment());
         if (there->empty() && config.empty())
             throw CLI::ValidationError(std::string(no_config) + "; --url URL names a remote registry");
         if (!there->empty() && token_file.empty())

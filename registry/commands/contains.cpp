@@ -94,7 +94,7 @@ std::vector<Command> contains_commands() {
              "wheel has very many components, only the first are kept: `not known` unless one of these is "
              "meant.\n"
              "With --url and without --index the token needs the action `index` for all indexes.\n"
-             "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
+             "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage or configuration.\n"},
             "findContaining",
             {{.name = "name", .argument = "component"},
              {"version"},

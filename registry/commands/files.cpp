@@ -113,7 +113,7 @@ base::Status print_files(Door& door, Asked& asked) {
 
 constexpr std::string_view of_files =
     "With --url the token needs an action that changes files, such as `quarantine`, for all projects.\n"
-    "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n";
+    "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage or configuration.\n";
 
 }  // namespace
 

@@ -373,7 +373,7 @@ std::vector<Command> import_commands() {
          "The hash is the one behind the name, or that of the index's page (over https). Works beside a "
          "running server.\n"
          "Exit status: 0 all are there, 1 some failed (each is named; the others are there), 2 wrong "
-         "usage.\n"},
+         "usage or configuration.\n"},
     };
 }
 

@@ -170,7 +170,8 @@ namespace {
 constexpr std::string_view of_indexes =
     "With -c it works on the running server of this machine, or on the store if none runs; run it as "
     "the server's user or as root. With --url the token needs the action `index` for all indexes.\n"
-    "Exit status: 0 success, also if nothing had to change; 1 failure (see standard error); 2 wrong usage.\n";
+    "Exit status: 0 success, also if nothing had to change; 1 failure (see standard error); 2 wrong usage or "
+    "configuration.\n";
 
 }  // namespace
 

@@ -73,7 +73,8 @@ base::Result<io::Json> read_grace(const std::string& text) {
 
 // The status of commands that may be repeated.
 constexpr std::string_view repeatable =
-    "Exit status: 0 success, also if nothing had to change; 1 failure (see standard error); 2 wrong usage.\n";
+    "Exit status: 0 success, also if nothing had to change; 1 failure (see standard error); 2 wrong usage or "
+    "configuration.\n";
 
 Command change(std::string_view below, std::string_view word, std::string_view operation,
                std::string_view summary, std::string_view example, std::vector<Option> options) {

@@ -414,7 +414,8 @@ std::vector<Command> prefetch_commands() {
          "uv resolves the requirements, for each Python and platform, against the index of the running "
          "server. A pylock.toml needs no uv. With --wants the sites' reports name the Pythons and, without "
          "--platform, the platforms of their nodes.\n"
-         "Exit status: 0 the server has all files, 1 failure (see standard error), 2 wrong usage.\n"},
+         "Exit status: 0 the server has all files, 1 failure (see standard error), 2 wrong usage or "
+         "configuration.\n"},
     };
 }
 

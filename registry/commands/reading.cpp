@@ -84,25 +84,27 @@ base::Status print_sbom(Door& door, Asked& asked) {
 std::vector<Command> reading_commands() {
     const std::vector<Option> file{{"index"}, {"filename"}};
     return {
-        of_operation({heading::reasons,
-                      "explain",
-                      "Explain which index or upstream supplies a project, and why",
-                      "main requests -c registry.toml",
-                      {},
-                      "Asks no upstream: it shows what the server knows.\n"
-                      "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
-                     "explainProject", {{"index"}, {"project"}}, print_explained),
-        of_operation({heading::reasons,
-                      "provenance",
-                      "What made a wheel: source, script, tools, site and attempt",
-                      "main torch-2.4.0-cp312-cp312-linux_aarch64.whl -c registry.toml",
-                      {},
-                      "It is the statement of the agent that uploaded the wheel; the registry has not "
-                      "verified it, but "
-                      "signs\n"
-                      "which token said it (`attest verify`).\n"
-                      "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
-                     "readProvenance", file, print_stored_provenance, "The document as it is stored"),
+        of_operation(
+            {heading::reasons,
+             "explain",
+             "Explain which index or upstream supplies a project, and why",
+             "main requests -c registry.toml",
+             {},
+             "Asks no upstream: it shows what the server knows.\n"
+             "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage or configuration.\n"},
+            "explainProject", {{"index"}, {"project"}}, print_explained),
+        of_operation(
+            {heading::reasons,
+             "provenance",
+             "What made a wheel: source, script, tools, site and attempt",
+             "main torch-2.4.0-cp312-cp312-linux_aarch64.whl -c registry.toml",
+             {},
+             "It is the statement of the agent that uploaded the wheel; the registry has not "
+             "verified it, but "
+             "signs\n"
+             "which token said it (`attest verify`).\n"
+             "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage or configuration.\n"},
+            "readProvenance", file, print_stored_provenance, "The document as it is stored"),
         of_operation(
             {heading::reasons,
              "sbom",
@@ -114,7 +116,7 @@ std::vector<Command> reading_commands() {
              "agent, the source and the wheels that it was built with. Static libraries are only in what an "
              "SBOM "
              "states.\n"
-             "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
+             "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage or configuration.\n"},
             "readSbom", file, print_sbom, {}),
     };
 }

@@ -90,7 +90,7 @@ std::vector<Command> release_project_commands() {
          "The upstream that supplied a project keeps it, even after it has removed it. After this the "
          "upstreams are asked in "
          "order again. Works beside a running server.\n"
-         "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
+         "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage or configuration.\n"},
     };
 }
 

@@ -249,7 +249,7 @@ base::Status run_task_add(const TaskArguments& arguments, const OpenPublisher& o
 }
 
 constexpr std::string_view of_tasks =
-    "Exit status: 0 success; 1 failure (see standard error); 2 wrong usage.\n";
+    "Exit status: 0 success; 1 failure (see standard error); 2 wrong usage or configuration.\n";
 
 Command of_task(std::string_view name, std::string_view operation, std::string_view summary,
                 std::string_view example, std::vector<Option> options, const PrintAnswer& answer = print_one,

@@ -199,7 +199,7 @@ std::vector<Command> token_commands() {
              {},
              "The code ends after an hour. What the agent gets lasts 12 hours, and it renews that itself.\n"
              "An agent makes no tokens: the actions `token` and `*` are refused.\n"
-             "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
+             "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage or configuration.\n"},
             "enrolAgent", with_scope({{"SITE", "site"}}), make("code"), {},
             [](CLI::App& command, Asked& asked) { add_made_options(command, asked, "code"); }),
         of_operation({"agent",

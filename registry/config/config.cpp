@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
 
 #include "lib/base/files/file.hpp"
+#include "lib/base/process/user.hpp"
+#include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/toml.hpp"
 #include "registry/config/index_tables.hpp"
@@ -272,10 +275,16 @@ base::Result<http::ListenPoint> parse_listen(std::string_view text, const std::f
 }
 
 base::Result<RegistryConfig> read_config(const std::filesystem::path& file) {
-    const auto text = base::read_file(file, max_config_bytes);
+    auto text = base::read_file(file, max_config_bytes);
     if (text) return parse_config(*text, file);
-    WHEELYARD_TRY(io::TomlDocument::read(file));  // says what to do about a missing file
-    return base::fail(text.error());
+    if (text.error().os_error != ENOENT) {
+        const std::string fault = base::fault_of_file(file);
+        return io::fail_configuration(fault.empty() ? std::move(text.error())
+                                                    : base::Error{"config.unreadable", fault});
+    }
+    const std::string folder = file.has_parent_path() ? file.parent_path().string() : ".";
+    return io::fail_configuration({"config.missing", "This configuration file does not exist", file.string(),
+                                   "`wheelyard-registry init " + base::quote_shell(folder) + "` writes one"});
 }
 
 base::Result<RegistryConfig> parse_config(std::string_view text, const std::filesystem::path& file) {

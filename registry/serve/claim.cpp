@@ -3,15 +3,19 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <utility>
 #include <vector>
 
 #include "lib/attest/sigstore/limits.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/process/user.hpp"
+#include "lib/base/text/encoding.hpp"
 #include "lib/io/log.hpp"
+#include "lib/io/toml.hpp"
 #include "registry/config/index_changes.hpp"
 #include "registry/serve/phases.hpp"
 #include "registry/store/lock.hpp"
@@ -40,14 +44,46 @@ base::Result<sigstore::TrustedRoot> read_trusted_root(const RegistryConfig& conf
     return sigstore::read_trusted_root(text);
 }
 
-}  // namespace
+// The folder is there, or the server's user can make it.
+base::Status check_store_folder(const std::filesystem::path& store, const std::optional<ServiceUnit>& unit) {
+    if (unit && !is_below(store, unit->writable))
+        return base::fail(
+            "store.unit", "The unit lets the server write nothing here", store.string(),
+            "`systemctl edit wheelyard-registry`, and below [Service] ReadWritePaths=" + store.string());
+    std::filesystem::path there = std::filesystem::absolute(store);
+    std::error_code ignored;
+    while (!std::filesystem::exists(there, ignored) && there != there.parent_path())
+        there = there.parent_path();
+    const bool is_there = there == std::filesystem::absolute(store);
+    if (!is_there && unit && is_below(store, unit->made)) return {};
+    int why = 0;
+    if (!std::filesystem::is_directory(there, ignored))
+        why = ENOTDIR;
+    else if (unit && unit->user != base::user_name(::geteuid()))  // this process is the owner of `there`
+        why = EACCES;
+    else if (::faccessat(AT_FDCWD, there.c_str(), R_OK | W_OK | X_OK, AT_EACCESS) != 0)
+        why = errno;
+    if (why == 0) return {};
+    const std::string user = unit ? unit->user : base::user_name(::geteuid());
+    const std::string quoted = base::quote_shell(store.string());
+    return base::fail("store.folder",
+                      "The user " + user +
+                          (is_there ? " cannot write to the store: " : " cannot make the store: ") +
+                          std::strerror(why),
+                      store.string(),
+                      is_there ? "as root: chown -R " + user + " " + quoted
+                               : "as root: install -d -o " + user + " -m 711 " + quoted);
+}
 
-base::Status check_configuration(const RegistryConfig& file) {
-    const bool has_tls = std::any_of(file.server.listen.begin(), file.server.listen.end(),
-                                     [](const http::ListenPoint& point) { return point.tls; });
-    if (has_tls) WHEELYARD_TRY(http::check_certificate(file.server));
+base::Status check_start_itself(const RegistryConfig& file, const std::optional<ServiceUnit>& unit) {
+    WHEELYARD_TRY(http::check_listening(file.server, unit && unit->has_low_ports));
     WHEELYARD_TRY(read_signing_key(file));
     WHEELYARD_TRY(read_trusted_root(file));
+    return check_store_folder(file.store, unit);
+}
+
+// What a server does without for some time, or for some requests.
+base::Status check_other_files(const RegistryConfig& file) {
     for (const IdentityConfig& identity : file.identities) {
         if (!identity.client_secret_file.empty())
             WHEELYARD_TRY(read_client_secret(identity.client_secret_file));
@@ -57,6 +93,34 @@ base::Status check_configuration(const RegistryConfig& file) {
             if (!upstream.password_file.empty()) WHEELYARD_TRY(base::open_read(upstream.password_file));
         }
     }
+    std::vector<std::filesystem::path> written = database::Store(file.database()).files();
+    for (const char* folder : {"blobs", "private", "public", "upstream"})
+        written.push_back(file.store / folder);
+    for (const std::filesystem::path& each : written) {
+        if (::faccessat(AT_FDCWD, each.c_str(), R_OK | W_OK, AT_EACCESS) != 0 && errno != ENOENT)
+            return base::fail_errno("write", each.string(), errno);
+    }
+    return {};
+}
+
+// Unless waiting may repair it, such as a full disk or an address that the network gives later.
+base::Status of_configuration(base::Status checked) {
+    constexpr std::array passing{EADDRNOTAVAIL, EDQUOT, EIO,    EMFILE,   ENFILE,
+                                 ENOMEM,        ENOSPC, ESTALE, ETIMEDOUT};
+    if (checked || std::find(passing.begin(), passing.end(), checked.error().os_error) != passing.end())
+        return checked;
+    return io::fail_configuration(std::move(checked.error()));
+}
+
+}  // namespace
+
+base::Status check_start(const RegistryConfig& file, const std::optional<ServiceUnit>& unit) {
+    return of_configuration(check_start_itself(file, unit));
+}
+
+base::Status check_configuration(const RegistryConfig& file, const std::optional<ServiceUnit>& unit) {
+    WHEELYARD_TRY(check_start(file, unit));
+    WHEELYARD_TRY(of_configuration(check_other_files(file)));
     WHEELYARD_ASSIGN(const auto blobs, blobs::read_blob_store(file.blob_place()));
     // Whether the store answers, knows the credentials and has the bucket.
     if (blobs->serves_files()) WHEELYARD_TRY(blobs->list("00"));
@@ -67,14 +131,6 @@ base::Status check_configuration(const RegistryConfig& file) {
         !found && (found.error().kind == base::ErrorKind::missing || found.error().os_error == ENOENT);
     if (!has_store && !is_missing) return tl::unexpected(found.error());
     if (has_store) WHEELYARD_TRY(store.reader());
-    std::vector<std::filesystem::path> written = store.files();
-    written.push_back(file.store);
-    for (const char* folder : {"blobs", "private", "public", "upstream"})
-        written.push_back(file.store / folder);
-    for (const std::filesystem::path& each : written) {
-        if (::faccessat(AT_FDCWD, each.c_str(), R_OK | W_OK, AT_EACCESS) != 0 && errno != ENOENT)
-            return base::fail_errno("write", each.string(), errno);
-    }
     std::printf("the configuration is good: %zu %s, store %s%s\n", file.indexes.size(),
                 file.indexes.size() == 1 ? "index" : "indexes", file.store.c_str(),
                 has_store ? "" : " (`serve` creates it)");

@@ -31,6 +31,7 @@
 #include "registry/serve/notices.hpp"
 #include "registry/serve/other_commits.hpp"
 #include "registry/serve/remote_files.hpp"
+#include "registry/serve/systemd.hpp"
 #include "registry/serve/this_node.hpp"
 #include "registry/serve/upkeep/background_task.hpp"
 #include "registry/serve/upkeep/cache_limit.hpp"
@@ -52,8 +53,13 @@ struct Program {
     const base::Clock& clock;
 };
 
-// What serving would fail on, without touching the store. Prints what it found.
-[[nodiscard]] base::Status check_configuration(const RegistryConfig& file);
+// What the file names and no start can use: certificate, keys, addresses, folders. An error is
+// io::is_of_configuration() unless waiting may repair it.
+[[nodiscard]] base::Status check_start(const RegistryConfig& file,
+                                       const std::optional<ServiceUnit>& unit = std::nullopt);
+// The same, and whether other files, stores and databases can be used; changes nothing. Prints what it found.
+[[nodiscard]] base::Status check_configuration(const RegistryConfig& file,
+                                               const std::optional<ServiceUnit>& unit);
 
 // The store, which no other process serves, and the configuration of the start.
 struct Claim {

@@ -6,13 +6,17 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "lib/base/files/file.hpp"
 #include "lib/base/process/user.hpp"
 #include "lib/io/log.hpp"
 #include "registry/access/local_actor.hpp"
 #include "registry/serve/phases.hpp"
+#include "registry/serve/systemd.hpp"
+#include "registry/store/owner.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -74,12 +78,14 @@ base::Status announce(const http::Server& server, const RegistryConfig& config,
         WHEELYARD_TRY(base::acting_as(base::FileUser::caller,
                                       [&] { return base::replace_file(ready_file, url + "\n"); }));
     io::log_info("serve.ready", {{"url", url}, {"store", config.store.string()}});
+    notify_systemd("READY=1\nSTATUS=listening on " + url);
     return {};
 }
 
 void drain(int signal, Doors& doors, Upstreams& upstreams, const blobs::BlobStore& blobs, LastUsed& last_used,
            const base::Clock& clock) {
     io::log_info("serve.draining", {{"signal", signal == SIGTERM ? "SIGTERM" : "SIGINT"}});
+    notify_systemd("STOPPING=1");
     doors.control.reset();
     upstreams.stop();  // a request that waits for a large file would outlast the drain
     blobs.stop_waiting();
@@ -96,10 +102,13 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     StopSignals stop;
     WHEELYARD_ASSIGN(const RegistryConfig file, read_config(arguments.config));
     if (arguments.check) {
-        base::become_owner_of(file.store);
+        const auto unit = find_service_unit(arguments.config);
+        WHEELYARD_TRY(base::stay_owner_of(file.store));
         WHEELYARD_ASSIGN(const RegistryConfig as_server, read_config(arguments.config));
-        return check_configuration(as_server);
+        return check_configuration(as_server, unit);
     }
+    std::optional<LongStart> starting(std::in_place);
+    WHEELYARD_TRY(check_start(file));
     const Program program{open_publisher, render, show_status, clock};
     WHEELYARD_ASSIGN(const auto claim, Claim::take(file, program));
     // A ready file of an earlier run would be wrong while this run starts.
@@ -112,6 +121,7 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     WHEELYARD_ASSIGN(const auto services, ServingParts::open(*claim, *kept, pages));
     const Chores chores(*claim, *kept, pages, *services);
     WHEELYARD_ASSIGN(const auto doors, Doors::open(*claim, *kept, pages, *services, chores));
+    starting.reset();
     WHEELYARD_TRY(announce(doors->server, claim->config, arguments.ready_file));
     const int signal = serve_until_stopped(stop, doors->server, services->indexes);
     stop.release();

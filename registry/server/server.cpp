@@ -6,6 +6,7 @@
 #include "registry/server/server.hpp"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -23,6 +24,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <future>
@@ -71,6 +73,30 @@ base::Result<Endpoint> endpoint_of(const ListenPoint& point) {
         return base::fail("server.bind", "The address to listen on is not an IP address", point.address,
                           "use 127.0.0.1 for this machine only, 0.0.0.0 or :: for all of its addresses");
     return Endpoint(asio::ip::tcp::endpoint(address, point.port));
+}
+
+boost::system::error_code bind_to(Acceptor& acceptor, const Endpoint& endpoint) {
+    const int family = endpoint.protocol().family();
+    boost::system::error_code error;
+    acceptor.open(endpoint.protocol(), error);
+    if (!error && family != AF_UNIX) acceptor.set_option(asio::socket_base::reuse_address(true), error);
+    if (!error && family == AF_INET6) acceptor.set_option(asio::ip::v6_only(false), error);
+    if (!error) acceptor.bind(endpoint, error);
+    return error;
+}
+
+tl::unexpected<base::Error> fail_bind(const ListenPoint& point, const boost::system::error_code& error) {
+    base::Error failed{"server.bind", "Cannot listen: " + error.message(), name_of(point),
+                       "check the address and this user's permissions"};
+    failed.os_error = error.value();
+    if (error == asio::error::address_in_use)
+        failed.advice = "another program uses it; `ss -ltnpx` shows which";
+    else if (!point.unix_socket.empty())
+        failed.advice =
+            "the folder of the socket must be there, and the server's user must be able to write to it";
+    else if (error == asio::error::access_denied)
+        failed.advice = "a port below 1024 needs CAP_NET_BIND_SERVICE (docs/how-to/install.md)";
+    return base::fail(std::move(failed));
 }
 
 // Removes the socket file of a crashed server, on which nothing listens. A socket that accepts connections
@@ -133,21 +159,12 @@ base::Status Server::State::listen(Listener& listener) {
     const bool is_unix = !point.unix_socket.empty();
     if (is_unix) remove_abandoned_socket(point.unix_socket, loops.front()->context());
     Acceptor& acceptor = listener.acceptor;
-    boost::system::error_code error;
-    acceptor.open(endpoint.protocol(), error);
-    if (!error && !is_unix) acceptor.set_option(asio::socket_base::reuse_address(true), error);
-    if (!error && endpoint.protocol().family() == AF_INET6)
-        acceptor.set_option(asio::ip::v6_only(false), error);
-    if (!error) acceptor.bind(endpoint, error);
+    boost::system::error_code error = bind_to(acceptor, endpoint);
     // Before listen(2), so that no client connects while the mode is still the umask's.
     if (!error && is_unix && ::chmod(point.unix_socket.c_str(), shared.settings.unix_socket_mode) != 0)
         error.assign(errno, boost::system::system_category());
     if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
-    if (error)
-        return base::fail("server.bind", "Cannot listen: " + error.message(), name_of(point),
-                          error == asio::error::address_in_use
-                              ? "another program uses it; `ss -ltnpx` shows which"
-                              : "check the address and this user's permissions");
+    if (error) return fail_bind(point, error);
     if (is_unix) return {};
     sockaddr_storage bound{};
     socklen_t size = sizeof bound;
@@ -294,8 +311,24 @@ void Server::drain() {
     if (state_) state_->drain();
 }
 
-base::Status check_certificate(const ServerSettings& settings) {
-    WHEELYARD_TRY(TlsContext::load(settings.certificate_file, settings.key_file));
+base::Status check_listening(const ServerSettings& settings, bool may_use_low_ports) {
+    asio::io_context context;
+    for (const ListenPoint& point : settings.listen) {
+        if (point.tls) WHEELYARD_TRY(TlsContext::load(settings.certificate_file, settings.key_file));
+        WHEELYARD_ASSIGN(const Endpoint endpoint, endpoint_of(point));
+        boost::system::error_code error;
+        if (point.unix_socket.empty()) {
+            Acceptor acceptor(context);
+            error = bind_to(acceptor, endpoint);
+            if (error == asio::error::access_denied && may_use_low_ports) continue;
+        } else if (const std::filesystem::path folder = point.unix_socket.parent_path();
+                   ::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) != 0) {
+            const bool is_made_by_start =
+                errno == ENOENT && folder.parent_path() == "/run";  // RuntimeDirectory=
+            if (!is_made_by_start) error.assign(errno, boost::system::system_category());
+        }
+        if (error && error != asio::error::address_in_use) return fail_bind(point, error);
+    }
     return {};
 }
 

@@ -70,8 +70,8 @@ struct ServerSettings {
     std::function<std::string()> reading_only = {};
 };
 
-// The error that start() would have about certificate and key.
-[[nodiscard]] base::Status check_certificate(const ServerSettings& settings);
+// The error that start() would have about certificate, key and addresses, of which one in use is none.
+[[nodiscard]] base::Status check_listening(const ServerSettings& settings, bool may_use_low_ports);
 
 class Server {
   public:

@@ -18,8 +18,12 @@ std::optional<base::Owner> other_owner_of_usual_store() {
 
 std::string note_of_root(const std::filesystem::path& store) {
     if (::geteuid() != 0 || base::other_owner_of(store)) return "";
-    return "the store is root's: a server of another user needs `chown -R USER: " +
-           base::quote_shell(store.string()) + "`\n";
+    std::error_code ignored;
+    const bool is_there = std::filesystem::exists(store, ignored);
+    return std::string("the store is ") + (is_there ? "root's" : "not there, and root's folder is above it") +
+           ": a server of another user needs `" +
+           (is_there ? "chown -R USER: " : "install -d -o USER -m 711 ") + base::quote_shell(store.string()) +
+           "`\n";
 }
 
 }  // namespace wheelyard::registry

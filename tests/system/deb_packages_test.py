@@ -70,6 +70,12 @@ class Packages:
         self.node.shell("systemctl restart wheelyard-registry")
         self.assert_serves(wheel)
 
+    def test_a_start_without_a_configuration_fails_names_init_and_is_not_repeated(self):
+        install(self.node, package("wheelyard-registry"))
+        self.assertNotEqual(self.node.run("systemctl", "start", UNIT).returncode, 0)
+        self.assertEqual((self.property("ActiveState"), self.property("NRestarts")), ("failed", "0"))
+        self.assertIn("wheelyard-registry init /etc/wheelyard", self.node.say("journalctl", "--no-pager", "--unit", UNIT))
+
     def test_commands_of_root_before_the_first_start_and_beside_the_server_leave_nothing_that_it_cannot_read(self):
         install(self.node, package("wheelyard-registry"))
         self.node.shell("wheelyard-registry init /etc/wheelyard; wheelyard-registry token create --name early --index main; "

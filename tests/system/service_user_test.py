@@ -98,7 +98,7 @@ class ServiceUserTest(OwnFarmsCase):
         self.assert_ran(self.run_root("serve", "--check", "-c", config), "the store is root's")
         os.chown(restored, SERVICE, SERVICE)
         done = self.run_root("serve", "--check", "-c", config)
-        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertEqual(done.returncode, 2, done.stdout)
         self.assertIn(str(restored), done.stderr)
 
     def test_a_folder_of_root_in_the_store_of_the_service_is_found(self):
@@ -110,7 +110,7 @@ class ServiceUserTest(OwnFarmsCase):
         (self.home / "data" / "blobs").mkdir(exist_ok=True)
         os.chown(self.home / "data" / "blobs", 0, 0)
         done = self.run_root("serve", "--check", "-c", config)
-        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertEqual(done.returncode, 2, done.stdout)
         self.assertIn("data/blobs", done.stderr)
 
     def test_the_check_of_root_says_what_the_service_cannot_read_or_write(self):
@@ -120,13 +120,13 @@ class ServiceUserTest(OwnFarmsCase):
         catalog = self.home / "data" / "catalog.sqlite"
         os.chown(catalog, 0, 0)
         done = self.run_root("serve", "--check", "-c", config)
-        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertEqual(done.returncode, 2, done.stdout)
         self.assertIn("catalog", done.stderr)
         os.chown(catalog, SERVICE, SERVICE)
         self.assert_ran(self.run_root("serve", "--check", "-c", config))
         config.chmod(0o600)
         done = self.run_root("serve", "--check", "-c", config)
-        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertEqual(done.returncode, 2, done.stdout)
         self.assertIn(str(config), done.stderr)
 
     def filled(self) -> Path:

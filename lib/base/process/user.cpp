@@ -107,6 +107,18 @@ void become_owner_of(const fs::path& folder) {
         set_file_group(::getegid());
 }
 
+Status stay_owner_of(const fs::path& folder) {
+    const auto owner = other_owner_of(folder);
+    if (!owner) return {};
+    const std::string name = user_name(owner->user);
+    if (::initgroups(name.c_str(), owner->group) == 0 &&
+        ::setresgid(owner->group, owner->group, owner->group) == 0 &&
+        ::setresuid(owner->user, owner->user, owner->user) == 0)
+        return {};
+    return fail("process.user", "This process cannot become the user who owns the folder", folder.string(),
+                "run it as " + name);
+}
+
 std::string fault_of_file(const std::string& path) {
     return fault_of(path, Wanted::file);
 }

@@ -15,6 +15,8 @@
 #include <optional>
 #include <string>
 
+#include "lib/base/result.hpp"
+
 namespace wheelyard::base {
 
 // "alice"; the number where the system has no name for it.
@@ -32,6 +34,10 @@ struct Owner {
 // Takes the rights and groups of other_owner_of(folder): a link leads nowhere that the user could not go, and
 // what is created belongs to the user. Nothing changes where the kernel refuses it, as in some containers.
 void become_owner_of(const std::filesystem::path& folder);
+
+// Is that user from here on, for good and in all that the kernel decides, not for files alone: for a command
+// that asks what a program of that user could do. Error "process.user": the kernel refuses it.
+[[nodiscard]] Status stay_owner_of(const std::filesystem::path& folder);
 
 enum class FileUser { caller, owner };  // who runs the process; whom it became
 
