@@ -11,6 +11,7 @@
 #include "lib/attest/limits.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
+#include "lib/simple/client.hpp"
 #include "lib/simple/limits.hpp"
 #include "lib/simple/page.hpp"
 #include "lib/status/index_status.hpp"
@@ -24,21 +25,18 @@ namespace {
 constexpr mode_t file_mode = 0444;  // as in a published tree
 constexpr int status_ok = 200;
 constexpr int status_not_modified = 304;
-constexpr int status_unauthorized = 401;
 constexpr int status_forbidden = 403;
 constexpr int status_not_found = 404;
 
 }  // namespace
 
-tl::unexpected<base::Error> FollowedSource::unexpected_status(const std::string& path, int status) const {
-    const bool is_server_wide = io::is_temporary_status(status);
-    return base::fail_as(is_server_wide ? base::ErrorKind::unavailable : base::ErrorKind::refused,
-                         base::Recovery::retry,
-                         {is_server_wide ? "http.status" : "follow.status",
-                          "The followed tree answered with status " + std::to_string(status), url(path),
-                          status == status_unauthorized
-                              ? "only tokens may read it: put yours into ~/.netrc (docs/reference/reading.md)"
-                              : "see the log of its server; the next round retries"});
+tl::unexpected<base::Error> FollowedSource::unexpected_status(const std::string& path,
+                                                              const io::HttpAnswer& answer) const {
+    const bool is_server_wide = io::is_temporary_status(answer.status);
+    return base::fail_as(
+        is_server_wide ? base::ErrorKind::unavailable : base::ErrorKind::refused, base::Recovery::retry,
+        simple::error_of_answer(is_server_wide ? "http.status" : "follow.status", answer, url(path),
+                                "see the log of its server; the next round retries"));
 }
 
 template <typename Request>
@@ -60,7 +58,7 @@ base::Result<std::optional<std::string>> FollowedSource::get(const std::string& 
                          return http_.get(url(path), {}, limit, progress);
                      }));
     if (answer.status == status_not_found) return std::nullopt;
-    if (answer.status != status_ok) return unexpected_status(path, answer.status);
+    if (answer.status != status_ok) return unexpected_status(path, answer);
     if (!may_be_private_ && answer.header("cache-control").starts_with("private"))
         return base::fail_as(base::ErrorKind::refused, base::Recovery::person,
                              {"follow.private_source", "The index is private, and others can read the tree",
@@ -114,7 +112,7 @@ base::Result<std::optional<TaggedFile>> FollowedSource::wheel_list(std::string_v
         return TaggedFile{.is_unchanged = true, .etag = known_etag};
     // Some servers answer 403 for unknown files; avail_wheels treats it the same.
     if (answer.status == status_not_found || answer.status == status_forbidden) return std::nullopt;
-    if (answer.status != status_ok) return unexpected_status(path, answer.status);
+    if (answer.status != status_ok) return unexpected_status(path, answer);
     TaggedFile file{.etag = answer.header("etag")};
     file.bytes = std::move(answer.body);
     return file;
@@ -126,7 +124,7 @@ base::Result<std::optional<std::string>> FollowedSource::status() {
                          return http_.get(url(path), {}, status::max_index_status_bytes, progress);
                      }));
     if (answer.status == status_not_found || answer.status == status_forbidden) return std::nullopt;
-    if (answer.status != status_ok) return unexpected_status(path, answer.status);
+    if (answer.status != status_ok) return unexpected_status(path, answer);
     return std::move(answer.body);
 }
 
@@ -139,7 +137,7 @@ base::Result<std::uint64_t> FollowedSource::fetch(const std::string& path, const
         return base::fail_as(base::ErrorKind::missing, base::Recovery::retry,
                              {"follow.file_gone", "A file was removed after its page was fetched", url(path),
                               "the next round retries"});
-    if (answer.status != status_ok) return unexpected_status(path, answer.status);
+    if (answer.status != status_ok) return unexpected_status(path, answer);
     WHEELYARD_ASSIGN(const auto found, base::sha256_hex_of_file(to, keep_alive_));
     if (found != sha256)
         return base::fail_malformed(

@@ -59,7 +59,8 @@ class FollowedSource {
 
   private:
     [[nodiscard]] std::string url(const std::string& path) const { return from_ + path; }
-    [[nodiscard]] tl::unexpected<base::Error> unexpected_status(const std::string& path, int status) const;
+    [[nodiscard]] tl::unexpected<base::Error> unexpected_status(const std::string& path,
+                                                                const io::HttpAnswer& answer) const;
     // Runs a request of the HTTP client and aborts it if `keep_alive` fails.
     template <typename Request>
     [[nodiscard]] base::Result<io::HttpAnswer> ask(Request request) const;

@@ -32,13 +32,10 @@ base::Result<io::HttpAnswer> get_page(const GetPage& get, const std::string& url
 
 tl::unexpected<base::Error> fail_status(const io::HttpAnswer& answer, const std::string& url) {
     const bool may_pass = io::is_temporary_status(answer.status);
-    if (ToldRefusal told = told_refusal(answer); !told.reason.empty())
-        return base::fail_as(base::ErrorKind::unauthorized, base::Recovery::person,
-                             {"simple.http", std::move(told.reason), shown(url), std::move(told.advice)});
-    return base::fail_as(may_pass ? base::ErrorKind::unavailable : base::ErrorKind::unauthorized,
-                         may_pass ? base::Recovery::retry : base::Recovery::person,
-                         {"simple.http", "The index responded with status " + std::to_string(answer.status),
-                          shown(url), "check the URL and the credentials, or try again later"});
+    return base::fail_as(
+        may_pass ? base::ErrorKind::unavailable : base::ErrorKind::unauthorized,
+        may_pass ? base::Recovery::retry : base::Recovery::person,
+        error_of_answer("simple.http", answer, url, "check the URL and the credentials, or try again later"));
 }
 
 std::string told_line(const std::string& text) {
@@ -61,8 +58,24 @@ ToldRefusal told_refusal(const io::HttpAnswer& answer) {
     if (!is_refusal(answer.status)) return {};
     const auto problem = io::parse_json(answer.body);
     if (!problem || problem->string_or("code", "").empty()) return {};
-    return {told_line(problem->string_or("detail", problem->string_or("title", ""))),
+    return {problem->string_or("code", "") == "auth.missing",
+            told_line(problem->string_or("detail", problem->string_or("title", ""))),
             told_line(problem->string_or("advice", ""))};
+}
+
+base::Error error_of_answer(std::string code, const io::HttpAnswer& answer, const std::string& url,
+                            std::string advice) {
+    constexpr int no_credentials = 401;
+    ToldRefusal told = told_refusal(answer);
+    const bool is_told = !told.reason.empty();
+    base::Error error{std::move(code), std::move(told.reason), shown(url),
+                      is_told ? std::move(told.advice) : std::move(advice)};
+    if (!is_told) error.sentence = "The index responded with status " + std::to_string(answer.status);
+    if (told.lacks_token || (!is_told && answer.status == no_credentials))
+        error.advice =
+            "check the index's name; if only tokens may read it, put yours into ~/.netrc "
+            "(docs/reference/reading.md)";
+    return error;
 }
 
 base::Result<std::optional<ProjectPage>> fetch_project(const GetPage& get, const std::string& index_url,

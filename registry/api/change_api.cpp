@@ -101,7 +101,7 @@ wire::Answered<void> check_set(const ApiParts& parts, const Call& call, const Ac
     }
     if (parts.config->find_index(action.to_index) == nullptr ||
         !(call.is_local || may_know(parts.config, who, action.to_index)))
-        return unknown_index(action.to_index);
+        return unknown_index(parts.config, action.to_index);
     return {};
 }
 

@@ -113,7 +113,7 @@ Reply list_indexes(const ApiParts& parts, const Call&, const NoArguments&) {
 
 Reply show_index(const ApiParts& parts, const Call&, const NamedIndex& of) {
     const Json* table = find_table(parts.config->index_tables, of.index);
-    if (table == nullptr) return unknown_index(of.index);
+    if (table == nullptr) return unknown_index(parts.config, of.index);
     return reply_with(index_json(*table));
 }
 
@@ -146,7 +146,8 @@ Reply create_index(const ApiParts& parts, const Call& call, const NoArguments&) 
 }
 
 Reply set_index(const ApiParts& parts, const Call& call, const NamedIndex& of) {
-    if (find_table(parts.config->index_tables, of.index) == nullptr) return unknown_index(of.index);
+    if (find_table(parts.config->index_tables, of.index) == nullptr)
+        return unknown_index(parts.config, of.index);
     return change_indexes(parts, call, parse_index_order(call.request.body, IndexEdit::Kind::set, of.index));
 }
 

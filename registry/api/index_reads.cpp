@@ -172,7 +172,7 @@ Reply find_component(const ApiParts& parts, const Call& call, const ComponentWan
     const bool sees_all = sees_all_files(parts.config, call, wanted.index);
     if (!sees_all && (parts.config->find_index(wanted.index) == nullptr ||
                       !(is_open || (call.caller && allows(*call.caller, wanted.index, {}, read_action)))))
-        return unknown_index(wanted.index);
+        return unknown_index(parts.config, wanted.index);
     const ComponentQuery query{wanted.component, wanted.version, wanted.license};
     if (query.name.empty() ||
         std::max({query.name.size(), query.version.size(), query.license.size()}) > max_component_bytes)
@@ -203,7 +203,7 @@ Reply list_nodes(const ApiParts& parts, const Call& call, const NoArguments&) {
 Reply explain_in_index(const ApiParts& parts, const Call& call, const OneProject& of) {
     const std::string read = wheel::is_valid_name(of.project) ? wheel::normalize_name(of.project) : "";
     if (parts.config->find_index(of.index) == nullptr || !may_read(parts.config, call.who(), of.index, read))
-        return unknown_index(of.index);
+        return unknown_index(parts.config, of.index);
     const ExplainTo reader =
         may_operate(parts.config, call.who(), of.index) ? ExplainTo::administrators : ExplainTo::everyone;
     // A connection of its own: it reads pages of upstreams, which may be large, and commits would wait for that.

@@ -202,7 +202,7 @@ wire::Answered<void> check_index(const RegistryConfig& config, const OperationRo
     const std::string index = parameter(call.request, "index");
     const bool is_known = call.is_local || !call.caller || may_know(config, *call.caller, index);
     if (is_known && is_there(config, row.right.index, index)) return {};
-    return unknown_index(index);
+    return unknown_index(config, index);
 }
 
 wire::Answered<void> check_right(const RegistryConfig& config, const OperationRow& row, const Call& call) {

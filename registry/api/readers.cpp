@@ -3,16 +3,23 @@
 #include <algorithm>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "lib/wheel/filename.hpp"
 #include "lib/wheel/name.hpp"
+#include "registry/http/front_pages.hpp"
 #include "registry/intake/refusal.hpp"
 
 namespace wheelyard::registry {
 
-tl::unexpected<wire::Problem> unknown_index(const std::string& index) {
-    return refuse("index.unknown", "There is no index with this name", index,
-                  "GET / or `wheelyard-registry index list` lists the indexes");
+tl::unexpected<wire::Problem> unknown_index(const RegistryConfig& config, const std::string& index) {
+    std::vector<http::IndexEntry> known;
+    for (const IndexConfig& one : config.indexes) {
+        if (!one.is_archived) known.push_back({.name = one.name, .is_private = one.is_private});
+    }
+    return wire::refuse("index.unknown", "There is no index with this name",
+                        "There is no index with this name" + http::but_one_like(index, known) + ".", index,
+                        "GET / lists the indexes");
 }
 
 bool may_know(const RegistryConfig& config, const catalog::TokenRow& token, std::string_view index) {
@@ -47,7 +54,7 @@ wire::Answered<const IndexConfig*> index_to_read(const RegistryConfig& config,
     const bool may =
         found != nullptr && (caller ? may_read(config, *caller, index, project) : !config.is_private(index));
     if (may) return found;
-    return unknown_index(index);
+    return unknown_index(config, index);
 }
 
 bool may_read_logs(const RegistryConfig& config, const std::optional<Identity>& caller,

@@ -88,7 +88,7 @@ Reply report_site(const ApiParts& parts, const Call& call, const OneSite& of) {
 Reply show_site(const ApiParts& parts, const Call& call, const OneSite& of) {
     // A report names every project that its site builds.
     if (parts.config->find_index(of.index) == nullptr || !may_read_all(parts.config, call.who(), of.index))
-        return unknown_index(of.index);
+        return unknown_index(parts.config, of.index);
     const IndexConfig& index = *parts.config->find_index(of.index);
     auto found = parts.sites->find(index.name, of.site);
     if (!found)

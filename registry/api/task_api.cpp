@@ -290,7 +290,7 @@ wire::Answered<wire::TaskRequest> with_source(const ApiParts& parts, const Call&
     const std::string index = wanted.source->index;
     if (parts.config->find_index(index) == nullptr ||
         !may_read(parts.config, call.who(), index, wanted.package))
-        return unknown_index(index);
+        return unknown_index(parts.config, index);
     if (const auto stays = check_stays_private(parts.config, wanted); !stays)
         return fail_task(call, stays.error());
     base::Result<wire::TaskRequest> whole = std::move(wanted);
@@ -309,7 +309,7 @@ wire::Answered<wire::Task> add_one(const ApiParts& parts, const Call& call, std:
         return refuse("auth.scope_refused", "This token does not permit adding this task", call.who().id,
                       "ask an administrator for a token with the action `task` for this index and project");
     const IndexConfig* index = parts.config->find_index(wanted->index);
-    if (index == nullptr) return unknown_index(wanted->index);
+    if (index == nullptr) return unknown_index(parts.config, wanted->index);
     if (const auto open = check_takes_builds(parts.config, *index); !open)
         return fail_task(call, open.error());
     const auto whole = with_source(parts, call, *wanted);
@@ -467,7 +467,7 @@ Reply claim_task(const ApiParts& parts, const Call& call, const NoArguments&) {
         return refuse("task.other_site", "This agent enrolled for another site", offer->agent,
                       "claim as SITE.HOST, with the site that the administrator named");
     const IndexConfig* index = parts.config->find_index(offer->index);
-    if (index == nullptr) return unknown_index(offer->index);
+    if (index == nullptr) return unknown_index(parts.config, offer->index);
     if (const auto open = check_takes_builds(parts.config, *index); !open)
         return fail_task(call, open.error());
     if (auto holder = check_holder(parts, call, offer->claim); !holder)

@@ -51,7 +51,8 @@ base::Result<catalog::FileRow> known_file(const ApiParts& parts, const catalog::
 
 // Quarantined files, which no page lists, have provenance, too: thus the scope of the token counts.
 Reply show_provenance(const ApiParts& parts, const Call& call, const OneFile& of) {
-    if (!has_files_of(parts.config, of.index)) return unknown_index(of.index);  // it may have been private
+    if (!has_files_of(parts.config, of.index))
+        return unknown_index(parts.config, of.index);  // it may have been private
     const auto document =
         known_file(parts, {of.index, of.filename}).and_then([&](const catalog::FileRow& row) {
             return read_provenance(row, parts.blobs);
@@ -69,7 +70,7 @@ base::Result<catalog::FileRow> listed_file(const ApiParts& parts, const catalog:
         if (!project || project->status != catalog::ProjectStatus::quarantined) return *row;
     }
     return wire::fail("file.unknown", "The index has no such file", name.filename,
-                      "GET /" + name.index + "/simple/ lists its projects");
+                      "see the project's page for its files");
 }
 
 // For readers of the wheel: nothing of a file that no page lists, unless they may list all files.

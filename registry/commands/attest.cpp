@@ -18,6 +18,7 @@
 #include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/http_client.hpp"
+#include "lib/simple/client.hpp"
 #include "registry/access/tokens.hpp"
 #include "registry/commands/command_line.hpp"
 #include "registry/commands/commands.hpp"
@@ -120,9 +121,7 @@ base::Result<std::string> fetch_provenance(const AttestVerifyArguments& argument
     WHEELYARD_ASSIGN(io::HttpAnswer answer, client.get(url, {}, attest::max_signed_bytes));
     if (answer.status == 200) return std::move(answer.body);
     if (answer.status == 401 || answer.status == 403)
-        return base::fail("attest.no_provenance", "The index does not let you read the wheel's provenance",
-                          url + ": " + std::to_string(answer.status),
-                          "only tokens may read it: put yours into ~/.netrc (docs/reference/reading.md)");
+        return base::fail(simple::error_of_answer("attest.no_provenance", answer, url, "check --index"));
     return base::fail(
         "attest.no_provenance", "The index has no provenance of a wheel with these bytes",
         url + ": " + std::to_string(answer.status),

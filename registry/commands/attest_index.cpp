@@ -14,6 +14,7 @@
 #include "lib/base/text/printable.hpp"
 #include "lib/io/http_client.hpp"
 #include "lib/io/json.hpp"
+#include "lib/simple/client.hpp"
 #include "registry/commands/command_line.hpp"
 #include "registry/commands/commands.hpp"
 
@@ -52,10 +53,7 @@ base::Result<std::optional<std::string>> fetch_page(io::HttpClient& client, cons
     WHEELYARD_ASSIGN(io::HttpAnswer answer, client.get(url, {}, attest::max_index_page_bytes));
     if (answer.status == 404) return std::nullopt;
     if (answer.status == 200) return std::optional(std::move(answer.body));
-    return base::fail("http.status", "The index answered with status " + std::to_string(answer.status), url,
-                      answer.status == 401
-                          ? "only tokens may read it: put yours into ~/.netrc (docs/reference/reading.md)"
-                          : "see the log of its server");
+    return base::fail(simple::error_of_answer("http.status", answer, url, "see the log of its server"));
 }
 
 // `serve` adds them for mirrors (docs/reference/simple-pages.md); the page of the tree, which is signed, has none.

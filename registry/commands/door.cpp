@@ -27,6 +27,23 @@
 namespace wheelyard::registry {
 namespace {
 
+// Advice of refusals that asks for a request or an address of HTTP, and what a person at a shell does instead.
+struct ShellAdvice {
+    std::string_view http, shell;
+};
+constexpr std::string_view list_files = "`wheelyard-registry files INDEX` lists the files of an index";
+constexpr ShellAdvice shell_advice[] = {
+    {"GET / lists the indexes", "`wheelyard-registry index list` lists the indexes"},
+    {"GET /api/v1/tokens lists the ids", "`wheelyard-registry token list` lists the ids"},
+    {"see the project's page for its files", list_files},
+    {"see the index's root page for its projects", list_files},
+    {"check the URL", "check the names of this command: one is empty, too long or begins with a dot"},
+    {"use component=zlib, with version=1.2.11 or without",
+     "name a component, such as zlib, of at most 200 bytes"},
+    {"read it again, and repeat the change with its revision",
+     "`wheelyard-registry index show INDEX --json` has the new revision"},
+};
+
 // The API of a registry anywhere, for commands with --url and --token-file.
 class RemoteRegistry {
   public:
@@ -61,11 +78,14 @@ base::Result<std::string> body_of(io::HttpAnswer answer) {
         return base::fail("lifecycle.refused", "The server refused it without a reason",
                           std::to_string(answer.status) + " " + answer.reason,
                           "check that the URL is a registry's");
-    return base::fail(problem->code, problem->detail, problem->value, problem->advice);
+    return base::fail(error_of(*problem));
 }
 
 base::Result<RemoteRegistry> RemoteRegistry::open(std::string url, const std::filesystem::path& token_file) {
     WHEELYARD_ASSIGN(std::string token, read_token_file(token_file));
+    if (!url.starts_with("https://") && !url.starts_with("http://"))
+        return base::fail("lifecycle.url", "The URL of a registry begins with https:// or http://", url,
+                          "write it out: a token is sent there");
     while (url.ends_with('/'))
         url.pop_back();
     // The address of an index, as pip has it: `/main/simple/` below the registry's own.
@@ -97,10 +117,8 @@ class RemoteDoor final : public Door {
         const OperationRow* row = find_row(operation);
         WHEELYARD_CHECK(row != nullptr);
         const RequestParts parts = split_arguments(*row, arguments);
-        auto answer = row->http.method == "GET" ? remote_.get(parts.target())
-                                                : remote_.post(parts.target(), parts.body);
-        if (!answer) answer.error().sentence = without_full_stop(std::move(answer.error().sentence));
-        return answer;
+        return row->http.method == "GET" ? remote_.get(parts.target())
+                                         : remote_.post(parts.target(), parts.body);
     }
 
   private:
@@ -205,7 +223,11 @@ class LocalDoor final : public Door {
 }  // namespace
 
 base::Error error_of(const wire::Problem& problem) {
-    return {problem.code, without_full_stop(problem.detail), problem.value, problem.advice};
+    std::string advice = problem.advice;
+    for (const ShellAdvice& row : shell_advice) {
+        if (advice == row.http) advice = row.shell;
+    }
+    return {problem.code, without_full_stop(problem.detail), problem.value, std::move(advice)};
 }
 
 std::string without_full_stop(std::string sentence) {

@@ -70,11 +70,12 @@ base::Result<std::vector<base::Result<AnsweredTask>>> add_part(Door& door,
     std::vector<base::Result<AnsweredTask>> answers;
     for (const io::Json& one : document.items("tasks")) {
         const io::Json* problem = one.find("problem");
-        answers.push_back(problem == nullptr ? read_task(one)
-                                             : base::fail(problem->string_or("code", ""),
-                                                          without_full_stop(problem->string_or("detail", "")),
-                                                          problem->string_or("value", ""),
-                                                          problem->string_or("advice", "")));
+        answers.push_back(
+            problem == nullptr
+                ? read_task(one)
+                : wire::parse_problem(problem->render()).and_then([](const wire::Problem& refusal) {
+                      return base::Result<AnsweredTask>(base::fail(error_of(refusal)));
+                  }));
     }
     return answers;
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "lib/base/text/encoding.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "lib/page/frame.hpp"
 #include "lib/page/search_form.hpp"
@@ -145,6 +146,15 @@ std::string render_index_page(const page::Farm& farm, const IndexEntry& index, s
         frame.machines = "./";
     }
     return page::render_page(frame, page::render("index.html", shown));
+}
+
+std::string but_one_like(std::string_view name, const std::vector<IndexEntry>& indexes) {
+    std::vector<std::string> names;
+    for (const IndexEntry& index : indexes) {
+        if (index.is_advertised && !index.is_private) names.push_back(index.name);
+    }
+    const auto likely = base::nearest(name, names);
+    return likely ? ", but one is called `" + *likely + "`" : "";
 }
 
 }  // namespace wheelyard::http

@@ -24,6 +24,9 @@ struct IndexEntry {
     bool has_pages = true;      // for people: a search, its projects, its builds
 };
 
+// ", but one is called `main`", of those that the front page lists; empty: none is like `name`.
+[[nodiscard]] std::string but_one_like(std::string_view name, const std::vector<IndexEntry>& indexes);
+
 // `root` of all pages: from the page to the server's front page, "" or "../../" (relative_url.hpp).
 [[nodiscard]] std::string render_front_page(const page::Farm& farm, const std::vector<IndexEntry>& indexes);
 // `base_url` is the server's URL as the reader sees it, such as "https://wheels.example.org".

@@ -86,7 +86,7 @@ class Connection {
     Task<bool> handle(const RequestHead& head);
 
     // connection_answers.cpp
-    static wire::Problem unknown_index(const std::string& index);
+    [[nodiscard]] wire::Problem unknown_index(const std::string& index) const;
     Task<Reply> answer_front(const RequestHead& head);
     [[nodiscard]] Reply unknown_to_caller(const RequestHead& head, const Route& route) const;
     // Web pages of other origins may read what everyone may read.

@@ -92,9 +92,11 @@ std::string Connection::upload_url(const RequestHead& head, const Route& route) 
     return base_url(head) + "/" + (index.empty() ? std::string("<index>") : index) + "/legacy/";
 }
 
-wire::Problem Connection::unknown_index(const std::string& index) {
-    return wire::make_problem("index.unknown", "No such index", "This registry has no index with this name.",
-                              index, "GET / lists the indexes");
+wire::Problem Connection::unknown_index(const std::string& index) const {
+    return wire::make_problem(
+        "index.unknown", "No such index",
+        "This registry has no index with this name" + but_one_like(index, served_->public_entries) + ".",
+        index, "GET / lists the indexes");
 }
 
 Reply Connection::unknown_to_caller(const RequestHead& head, const Route& route) const {

@@ -15,16 +15,18 @@ wire::Problem readers_busy() {
 }
 
 // A stranger learns of no private index, and of each public one, as on the front page.
-wire::Problem unknown_or_private(wire::Problem refused, const std::vector<IndexEntry>& public_entries) {
+wire::Problem unknown_or_private(wire::Problem refused, const std::string& index,
+                                 const std::vector<IndexEntry>& public_entries) {
     constexpr std::size_t max_named = 20;
     std::vector<std::string> names;
     for (const IndexEntry& entry : public_entries) {
         if (entry.is_advertised && names.size() < max_named) names.push_back(entry.name);
     }
     refused.title = "The index is unknown, or private";
-    refused.detail = "This index is unknown, or private, and no token was sent.";
-    refused.advice = (names.empty() ? "" : "public indexes: " + base::join(names, ", ") + "; ") +
-                     "for a private one " + refused.advice;
+    refused.detail = "This index is unknown, or private, and no token was sent" +
+                     but_one_like(index, public_entries) +
+                     (names.empty() ? "" : "; the public indexes are " + base::join(names, ", ")) + ".";
+    refused.advice = "check the name; for a private one " + refused.advice;
     return refused;
 }
 
@@ -103,7 +105,7 @@ Connection::Task<std::optional<Reply>> Connection::answer_by_reader(const Reques
         const bool sends = route.kind == RouteKind::upload || route.kind == RouteKind::resumable ||
                            route.kind == RouteKind::resumable_part;
         co_return reply_problem(head.authorization.empty() && !sends
-                                    ? unknown_or_private(*refused, served_->public_entries)
+                                    ? unknown_or_private(*refused, route.index, served_->public_entries)
                                     : *refused);
     }
     const Slot slot(shared_.reader_checks_now, max_reader_checks);

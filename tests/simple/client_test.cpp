@@ -54,6 +54,24 @@ TEST_CASE("404 and 403 mean that the index does not have the project") {
     }
 }
 
+TEST_CASE("an index that may be unknown or private is no index that only tokens may read") {
+    const auto error = [](int status, const char* body) {
+        io::HttpAnswer answer;
+        answer.status = status;
+        answer.body = body;
+        return error_of_answer("x", answer, "http://h/main/", "see its log");
+    };
+    const auto told =
+        error(401, R"({"code":"auth.missing","detail":"Unknown, or private.","advice":"send a header"})");
+    CHECK(told.sentence == "Unknown, or private");
+    CHECK(told.advice.starts_with("check the index's name; if only tokens may read it"));
+    CHECK(error(401, "").advice == told.advice);
+    const auto expired =
+        error(401, R"({"code":"auth.token_refused","detail":"It expired.","advice":"ask for one"})");
+    CHECK(expired.advice == "ask for one");
+    CHECK(error(500, "").advice == "see its log");
+}
+
 TEST_CASE("links resolve against the URL after a redirect") {
     const LoopbackServer server(answer);
     io::HttpClient http;

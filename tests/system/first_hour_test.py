@@ -65,6 +65,12 @@ class FirstHourTest(FarmCase):
             self.assertTrue(first.startswith(f"{program}: "), done.stderr)
             self.assertEqual(last, f"Run `{' '.join([program, *words])} --help` for what it takes.")
 
+    def test_a_registry_is_named_by_its_whole_url(self):
+        token = self.folder / "token"
+        token.write_text(self.token)
+        self.assert_failed(self.registry("token", "list", "--url", f"127.0.0.1:{self.farm.port}", "--token-file", str(token)),
+                           "begins with https:// or http://")
+
     def test_every_program_has_its_version_and_a_help_of_100_columns(self):
         for program, words in (("wheelyard-registry", ["import"]), ("wheelyard-builder", ["site", "init"]), ("wheelyard-builder", ["logs"]),
                                ("wheelyard-indexer", ["publish"]), ("wheelyard-governor", []), ("avail_wheels", [])):

@@ -95,6 +95,17 @@ class PrivateIndexTest(FarmCase):
             self.assertEqual(status, 200, problem)
         self.sha256 = sha256_of(self.wheel)
 
+    def test_a_misspelt_index_is_not_called_a_private_one(self):
+        misspelt, root = f"{self.farm.url}/opne/", self.farm.folder / "keys/root.json"
+        for words in (("avail_wheels", "--index-url", misspelt + "simple/"), ("wheelyard-indexer", "follow", "--from", misspelt, "--to", self.folder / "tree"),
+                      ("wheelyard-registry", "attest", "verify-index", misspelt, "--root", root),
+                      ("wheelyard-registry", "attest", "verify", self.wheel, "--index", misspelt, "--root", root)):
+            with self.subTest(words[:3]):
+                done = self.farm.run(*words)
+                self.assert_failed(done, "unknown, or private", f"but one is called `{OPEN}`", "if only tokens may read it", "~/.netrc")
+                self.assertNotIn("Authorization", done.stderr)
+        self.assert_failed(self.farm.run("avail_wheels", "--index-url", self.farm.url), f"the indexes there are {self.farm.simple_url(OPEN)}")
+
     def revoke(self, token: str) -> None:
         self.assert_ran(self.farm.run("wheelyard-registry", "token", "revoke", token[:15], "-c", self.farm.config))
 
@@ -459,7 +470,7 @@ esac
         follow = ("wheelyard-indexer", "follow", "--from", f"{self.farm.url}/{HIDDEN}/", "--to")
         closed, open_folder = self.folder / "closed", self.folder / "open"
         closed.mkdir(mode=0o700)
-        self.assert_failed(self.farm.run(*follow, closed), "401", ".netrc")
+        self.assert_failed(self.farm.run(*follow, closed), "unknown, or private", ".netrc")
         environment = self.with_netrc(self.reader)
         self.assert_failed(self.farm.run(*follow, open_folder, environment=environment), "mode 0700")
         self.assertEqual(list(open_folder.rglob("*quokka*")), [])

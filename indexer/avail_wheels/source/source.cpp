@@ -105,11 +105,12 @@ class WheelhouseReader {
 
 base::Result<std::vector<Candidate>> read_index(const simple::GetPage& get, const std::string& index_url,
                                                 const std::vector<Wanted>& wanted) {
-    const auto found = projects_of(get, index_url, wanted);
-    if (!found) {
+    const auto unless_no_index = [&](const base::Error& error) -> base::Result<std::vector<Candidate>> {
         WHEELYARD_TRY(check_index(get, index_url));
-        return base::fail(found.error());
-    }
+        return base::fail(error);
+    };
+    const auto found = projects_of(get, index_url, wanted);
+    if (!found) return unless_no_index(found.error());
     const auto& projects = *found;
     if (projects.size() > max_pages) {
         return base::fail("index.too_many",
@@ -120,8 +121,9 @@ base::Result<std::vector<Candidate>> read_index(const simple::GetPage& get, cons
     std::vector<Candidate> candidates;
     WheelNames names;
     for (const auto& project : projects) {
-        WHEELYARD_ASSIGN(auto page, simple::fetch_project(get, index_url, project));
-        if (page) add_wheels(candidates, names, std::move(*page), wanted);
+        auto page = simple::fetch_project(get, index_url, project);
+        if (!page) return unless_no_index(page.error());
+        if (*page) add_wheels(candidates, names, std::move(**page), wanted);
     }
     if (candidates.empty()) WHEELYARD_TRY(check_index(get, index_url));
     return candidates;
