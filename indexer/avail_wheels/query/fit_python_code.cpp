@@ -36,14 +36,18 @@ Fit check_undeclared(const Question& q, const std::string& name, const std::stri
     return unknown("python_module", by + " imports " + name + ", which nothing that it requires brings");
 }
 
+// What reading Python code shows may lie behind a condition that was not seen, so it never gives a "no".
 Fit check_gone(const Question& q, const std::string& name, const std::string& by) {
     const auto* row = inspect::gone_name(name);
     const Python* python = taking_python(q);
     if (python == nullptr) return {};
     if (row == nullptr) return check_undeclared(q, name, by);
-    const bool is_removed = row->since != 0 && static_cast<unsigned>(python->minor) >= row->since;
-    if (row->first != 0 && static_cast<unsigned>(python->minor) >= row->first) return {};
-    const std::string what = by + " imports " + (row->is_module ? name : std::string(row->name));
+    const auto minor = static_cast<unsigned>(python->minor);
+    const bool is_removed = row->since != 0 && minor >= row->since;
+    if (row->first != 0 && minor >= row->first) return {};
+    const std::string what = by + (row->first != 0 ? " needs " : " imports ") +
+                             (row->is_module ? name : std::string(row->name)) +
+                             (row->name == inspect::union_type ? " for X | None" : "");
     const auto found = q.node.found_modules.find(name);
     const bool is_asked = row->is_module && found != q.node.found_modules.end();
     if (is_asked && found->second) return {};
@@ -53,27 +57,19 @@ Fit check_gone(const Question& q, const std::string& name, const std::string& by
             return unknown("python_module", what + ", which setuptools has no more since 82");
         return {};
     }
-    if (row->first != 0)
-        return no("python_module",
-                  by + " needs " + std::string(row->name) +
-                      (row->name == inspect::union_type ? " for X | None" : "") + ", which Python " +
-                      python->text() + " does not have yet",
-                  "use Python 3." + std::to_string(row->first) + " or newer, or an older version of it");
     // Extension modules, and what was built into the program, are no such files.
     const bool is_seen_lacking =
         is_asked && (row->since == 0 || !row->brought_by.empty() || name == "lib2to3");
-    if (!is_removed && !is_seen_lacking)
+    if (row->first == 0 && !is_removed && !is_seen_lacking)
         return row->since == 0
                    ? unknown("python_module", what + ", and whether this Python has it is unknown")
                    : Fit{};
-    return no("python_module",
-              what + ", which " +
-                  (row->since == inspect::only_windows ? "only Windows has"
-                   : is_removed                        ? "Python " + python->text() + " has no more"
-                                                       : "this Python does not have"),
-              row->since == inspect::only_windows ? ""
-              : row->brought_by.empty()           ? "use an older Python, or a newer version of it"
-                                                  : "install " + std::string(row->brought_by) + ", too");
+    return unknown("python_module", what + ", which " +
+                                        (row->since == inspect::only_windows ? "only Windows has"
+                                         : row->first != 0 ? "Python " + python->text() + " does not have yet"
+                                         : is_removed      ? "Python " + python->text() + " has no more"
+                                                           : "this Python does not have") +
+                                        "; it may do without");
 }
 
 }  // namespace

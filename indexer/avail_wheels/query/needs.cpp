@@ -135,7 +135,7 @@ void add_import(Needs& needs, const Json& facts) {
     take_lists("pypy_names", needs.pypy_names);
     take_lists("pypy_later", needs.pypy_later);
     for (const Json& one : facts.items("opens"))
-        needs.opens.push_back({one.texts("any"), one.string_or("by", {}), one.find("maybe") == nullptr});
+        needs.opens.push_back({one.texts("any"), one.string_or("by", {})});
 }
 
 // Letters and digits alone: "nvidia-cublas-cu12" → "nvidiacublascu12".

@@ -35,7 +35,6 @@ struct NeededLibrary {
 struct NeededOpen {
     std::vector<std::string> any;  // as `opens` of the facts has them; empty: computed
     std::string by;                // the module
-    bool is_certain = true;
 };
 
 struct Needs {
