@@ -110,7 +110,7 @@ constexpr auto attempt_record = io::record<A>({
     field<&A::job, &J::remedy>("job.remedy", "what it changes after the previous attempt, and why"),
     field<&A::job, &J::submits>("job.submits", "how often it was submitted"),
     field<io::Time, &A::job, &J::submitted>("job.submitted", "when it was last submitted"),
-    field<io::Time, &A::job, &J::ended>("job.ended", "when the job ended"),
+    field<io::Time, &A::job, &J::ended>("job.ended", "when the job ended, or since when it is missing"),
     field<&A::job, &J::exit_code>("job.exit_code", "exit code in the exit record, or null"),
     field<io::ListOf<io::Nested<phase_record>>, &A::job, &J::phases>("job.phases",
                                                                      "phases in the exit record"),

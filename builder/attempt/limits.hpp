@@ -13,8 +13,8 @@ inline constexpr std::int64_t max_memory_mib = 64 * 1024 * 1024;  // of one job;
 
 // A file in the work folder. If it is missing, the file system with the jobs is not mounted there.
 inline constexpr const char* work_marker = ".wheelyard-work";
-inline constexpr std::int64_t claim_grace_ms =
-    60'000;  // a claim without owner for this long: its job is dead
+// A claim without owner, or a job that its scheduler does not know, for this long: the job is dead.
+inline constexpr std::int64_t claim_grace_ms = 60'000;
 
 // Backoff between ticks while a registry or index is down.
 inline constexpr std::int64_t wait_first_ms = 2'000;

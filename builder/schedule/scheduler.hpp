@@ -23,10 +23,10 @@
 namespace wheelyard::builder {
 
 enum class JobState {
-    unclaimed,  // the script has not started; a batch system reports no such job
+    unclaimed,  // the script has not started; a batch system does not know the job
     queued,
     running,
-    vanished,  // the job certainly does not exist any more
+    vanished,  // it has ended; without an `end`, a batch system does not know it any more
     unknown,   // the state cannot be determined now
 };
 

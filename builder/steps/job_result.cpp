@@ -81,6 +81,13 @@ Fail judge_failure(const Attempt& attempt, const AttemptFolder& folder, const Ex
 
 }  // namespace
 
+bool is_missing_for_long(Attempt& attempt, const Ports& ports) {
+    const base::UnixMicros now = ports.clock.now();
+    if (attempt.job.ended == 0) attempt.job.ended = now;
+    // The clock of the login node that noted it may be slightly ahead of this one.
+    return std::abs(now - attempt.job.ended) >= claim_grace_ms * 1000;
+}
+
 bool note_grant(Attempt& attempt, const Ports& ports, const JobView& job) {
     JobGrant other;
     // Without a request it is the site's default.
@@ -130,16 +137,15 @@ base::Result<Next> judge_exit(Attempt& attempt, Ports& ports, const ExitRecord& 
 
 base::Result<Next> judge_vanished(Attempt& attempt, Ports& ports, const JobView& job) {
     JobEnd end = job.end.value_or(JobEnd{});
-    const bool ended_well = job.end && end.cause == EndCause::unexplained && end.exit_code.value_or(0) == 0;
-    // Measured from when the end was first seen: a network file system may show the record later.
-    if (ended_well && attempt.job.ended == 0) attempt.job.ended = ports.clock.now();
-    // The clock of the login node that first saw the end may be slightly ahead of this one.
-    if (ended_well && std::abs(ports.clock.now() - attempt.job.ended) < claim_grace_ms * 1000)
-        return wait_for_job_state(attempt, ports, "the job ended, and its exit record is not visible yet");
+    const bool is_batch_system = ports.scheduler.is_batch_system();
+    const bool is_explained = end.cause != EndCause::unexplained || end.exit_code.value_or(0) != 0;
+    if (is_batch_system && !is_explained && !is_missing_for_long(attempt, ports))
+        return wait_for_job_state(attempt, ports, job.detail + ", and there is no exit record yet");
     const AttemptFolder folder = ports.folder_of(attempt);
     if (read_cut(folder) == cut_by_time && !is_from_outside(end.cause)) end.cause = EndCause::time_limit;
     if (end.scheduler_status.empty()) end.scheduler_status = job.detail;
-    WHEELYARD_TRY(ports.scheduler.cancel(attempt.id, folder));
+    // A batch system ends what it ended whole; a job that it only does not know may be at work.
+    if (!is_batch_system) WHEELYARD_TRY(ports.scheduler.cancel(attempt.id, folder));
     read_governor_summary(attempt, folder);
     static_cast<void>(note_grant(attempt, ports, job));
     attempt.job.end = end;

@@ -8,6 +8,10 @@ namespace wheelyard::builder {
 
 // Each returns what the attempt does next; a failed job is such a result. Errors: a file cannot be read or written.
 
+// Whether the job is missing since a minute: one answer may come from an empty cache, and a network file system may show a
+// record or a claim late. The first call notes the time in `job.ended`, and Ports::see_job() clears it.
+[[nodiscard]] bool is_missing_for_long(Attempt& attempt, const Ports& ports);
+
 // Records what the scheduler granted where it differs from the request; returns whether that is new.
 [[nodiscard]] bool note_grant(Attempt& attempt, const Ports& ports, const JobView& job);
 

@@ -27,9 +27,11 @@ std::string Ports::queue_of(const Attempt& attempt) const {
     return queue_of_job(site, recipe_of(attempt), attempt.asked.purpose, attempt.asked.accelerator);
 }
 
-JobView Ports::job_of(const Attempt& attempt) const {
+JobView Ports::see_job(Attempt& attempt) const {
     const auto seen = jobs.find(attempt.id);
-    return seen == jobs.end() ? JobView{JobState::unknown, "not looked at yet"} : seen->second;
+    JobView job = seen == jobs.end() ? JobView{JobState::unknown, "not looked at yet"} : seen->second;
+    if (job.state != JobState::unclaimed && job.state != JobState::vanished) attempt.job.ended = 0;
+    return job;
 }
 
 Recipe Ports::recipe_of(const Attempt& attempt) const {

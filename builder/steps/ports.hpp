@@ -66,7 +66,8 @@ struct Ports {
     [[nodiscard]] base::Status hold_queue(const Attempt& attempt, const base::Error& refusal);
     [[nodiscard]] std::string queue_of(const Attempt& attempt) const;
     [[nodiscard]] base::Status still_ours() const { return base::renew_or_abort(keep_alive); }
-    [[nodiscard]] JobView job_of(const Attempt& attempt) const;
+    // What the scheduler reported of its job. Once it knows the job again, the job no longer counts as missing.
+    [[nodiscard]] JobView see_job(Attempt& attempt) const;
     [[nodiscard]] Recipe recipe_of(const Attempt& attempt) const;
     // The indexes of upstreams that pip searches for it, beside the site's: upstream_indexes().
     [[nodiscard]] std::vector<std::string> indexes_of(const Attempt& attempt, const Recipe& recipe) const;

@@ -45,7 +45,7 @@ base::Result<Next> watch_running(Attempt& attempt, Ports& ports, const JobView& 
 }  // namespace
 
 base::Result<Next> watch_job(Attempt& attempt, Ports& ports) {
-    const JobView job = ports.job_of(attempt);
+    const JobView job = ports.see_job(attempt);
     const AttemptFolder folder = ports.folder_of(attempt);
     // Read after polling the job: if it ended in between, its record exists.
     WHEELYARD_ASSIGN(const auto record, read_exit_record(folder, attempt.id));
@@ -54,13 +54,11 @@ base::Result<Next> watch_job(Attempt& attempt, Ports& ports) {
         return judge_exit(attempt, ports, *record, job);
     }
     switch (job.state) {
-        case JobState::unclaimed: {
+        case JobState::unclaimed:
             // A host has seen the claim, possibly another one with a more recent view of the folder.
-            const bool settled = ports.clock.now() - attempt.changed > claim_grace_ms * 1000;
-            if (settled && ports.has_work_folder())
+            if (is_missing_for_long(attempt, ports) && ports.has_work_folder())
                 return fail_job("job", {EndCause::lost, {}, folder.root.string(), {}});
             return wait_for_job_state(attempt, ports, "its claim is missing");
-        }
         case JobState::unknown:
             return wait_for_job_state(attempt, ports, job.detail);
         case JobState::running:

@@ -54,14 +54,18 @@ base::Result<Next> give_up_starting(const Attempt& attempt, const Ports& ports, 
 }  // namespace
 
 base::Result<Next> watch_start(Attempt& attempt, Ports& ports) {
-    const JobView job = ports.job_of(attempt);
+    const JobView job = ports.see_job(attempt);
     WHEELYARD_ASSIGN(const auto record, read_exit_record(ports.folder_of(attempt), attempt.id));
-    if (record || job.state == JobState::running || job.state == JobState::vanished)
+    if (record || job.state == JobState::running || job.state == JobState::vanished) {
+        attempt.job.ended = 0;
         return Move{State::running};
+    }
     if (job.state == JobState::unknown) return wait_for_job_state(attempt, ports, job.detail);
     if (job.state == JobState::queued) return judge_queued(attempt, ports, job);
+    const bool is_batch_system = ports.scheduler.is_batch_system();
+    const bool is_missing = !is_batch_system || is_missing_for_long(attempt, ports);
     const bool is_overdue = ports.clock.now() - attempt.job.submitted > grace_of(attempt, ports) * 1000;
-    if (!is_overdue && job.end) return WaitForEvent{WaitFor::scheduler, job.detail};
+    if (is_batch_system && !(is_missing && is_overdue)) return wait_for_job_state(attempt, ports, job.detail);
     if (!is_overdue) return Stay{};
     if (attempt.job.submits < max_submits) return submit_job(attempt, ports);
     return give_up_starting(attempt, ports, job);

@@ -4,9 +4,11 @@ import shutil
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 from support import batch_suite
 from support.case import main
+from support.daemons import which
 from support.farm import INDEX
 from support.slurm_cluster import SlurmCluster, missing_programs
 
@@ -56,6 +58,28 @@ class SlurmTest(OutOfMemory, batch_suite.BatchSuite):
         self.open_gate()
         self.settle("yard-quick")
         self.assert_resumed()
+
+    def test_a_squeue_that_lists_nothing_for_a_while_ends_no_job(self):
+        """As from an empty cache, and without accounting: nothing else knows the job."""
+        self.make_site("yard-quick")
+        self.start_and_hold()
+        empty = self.control / "empty"
+        programs = self.control / "programs"
+        programs.mkdir()
+        (programs / "squeue").write_text(f'#!/bin/sh\ntest -e {empty} || exec {which("squeue")} "$@"\n')
+        (programs / "squeue").chmod(0o755)
+        with mock.patch.object(SlurmCluster, "environment", self.batch.environment | {"PATH": str(programs)}):
+            for ticks in (1, 3):
+                empty.touch()
+                for _ in range(ticks):
+                    self.tick()
+                self.assertIn("squeue lists no job of this name", self.attempts()[0]["waiting"]["reason"])
+                empty.unlink()
+                self.tick()
+                self.assertEqual((self.attempts()[0]["state"], self.attempts()[0]["waiting"]["reason"]), ("running", ""))
+            self.open_gate()
+            self.settle("yard-quick")
+        self.assert_jobs(1)
 
     def test_a_job_whose_node_goes_down_is_tried_again_in_its_own_tree(self):
         self.make_site("yard-quick", more="max_attempts = 1\n")  # of which a node's failure is none

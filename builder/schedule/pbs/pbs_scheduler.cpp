@@ -133,11 +133,11 @@ JobView PbsScheduler::look_at(const std::string& attempt, const AttemptFolder& f
         if (auto unclear = look(id)) return *std::move(unclear);
     }
     if (found) return *std::move(found);
-    if (is_claimed && !has_history_) {
-        return {JobState::vanished, "PBS has no job of this name any more, and keeps no job history",
-                JobEnd{EndCause::unexplained, {}, "PBS keeps no job history", {}}};
-    }
-    if (is_claimed) return {JobState::vanished, "PBS has no job of this name any more", {}};
+    if (is_claimed)
+        return {JobState::vanished,
+                std::string("PBS has no job of this name any more") +
+                    (has_history_ ? "" : ", and keeps no job history"),
+                {}};
     if (!known.empty()) return view_of_dropped(known, folder);
     return {JobState::unclaimed, "PBS has no job of this name", {}};
 }

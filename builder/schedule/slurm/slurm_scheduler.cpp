@@ -100,14 +100,12 @@ Views SlurmScheduler::poll(const std::map<std::string, AttemptFolder>& attempts)
             } else if (const auto found = accounted->find(name);
                        found != accounted->end() && !lives(found->second)) {
                 views[name] = found->second;
-            } else if (attempts.at(name).is_claimed()) {
-                views[name] = {JobState::vanished, "Slurm has no job of this name any more", {}};
-                // Its accounting may learn the cause later.
-                if (found != accounted->end())
-                    views[name].end = found->second.end.value_or(
-                        JobEnd{EndCause::unexplained, {}, "accounting: " + found->second.detail, {}});
             } else {
-                views[name] = {JobState::unclaimed, "Slurm has no job of this name", {}};
+                const bool is_claimed = attempts.at(name).is_claimed();
+                views[name] = {is_claimed ? JobState::vanished : JobState::unclaimed,
+                               "squeue lists no job of this name",
+                               {}};
+                if (found != accounted->end()) views[name].detail += "; accounting: " + found->second.detail;
             }
         }
     }

@@ -280,6 +280,7 @@ TEST_CASE("jobs that vanished and are refused since then hold no job slots; they
     farm.tick();
     REQUIRE(farm.batch.given.size() == 2);
     farm.batch.view = {JobState::unclaimed, "", {}};  // the batch system lost its jobs
+    farm.tick();
     farm.batch.refusal = no_job_created("no", "qsub: in maintenance until 18:00");
     for (int ticks = 1; ticks <= 4; ++ticks) {
         farm.tick();
@@ -389,6 +390,8 @@ TEST_CASE("after a lost answer the job is searched by name before another submis
     farm.tick();
     CHECK(farm.batch.given.empty());
     farm.batch.view = {JobState::unclaimed, "Slurm knows no job of this name", {}};
+    farm.tick();
+    CHECK(farm.batch.given.empty());
     farm.tick();
     CHECK(farm.batch.given.size() == 1);
 }
@@ -609,17 +612,54 @@ TEST_CASE("a suspended job is shown as waiting until it runs again") {
     CHECK(farm.only().waiting.reason.empty());
 }
 
-TEST_CASE("a job whose end has no known cause waits a limited time for its record") {
+TEST_CASE(
+    "a running job that the batch system does not know is lost after a minute of such answers, uncancelled") {
     BatchFarm farm;
     farm.tick();
-    farm.batch.view = {JobState::vanished, "",
-                       JobEnd{EndCause::unexplained, {}, "PBS keeps no job history", {}}};
+    const JobView running{JobState::running, "Slurm job 1, RUNNING", {}};
+    const JobView missing{JobState::vanished, "squeue lists no job of this name", {}};
     fs::create_directory(farm.site.work_directory / "attempts" / farm.only().id / "claim");
+    const auto answer = [&](const JobView& view, std::int64_t after_ms) {
+        farm.clock.sleep_ms(after_ms);
+        farm.batch.view = view;
+        REQUIRE(Agent(farm.parts()).tick().has_value());
+        return farm.attempts().front();
+    };
+    answer(running, 1);
+    for (int times = 0; times < 3; ++times) {
+        answer(missing, 1'000);
+        const Attempt attempt = answer(missing, claim_grace_ms / 2);
+        CHECK(attempt.state == State::running);
+        CHECK(attempt.waiting.reason.ends_with(
+            ": squeue lists no job of this name, and there is no exit record yet"));
+        CHECK(answer(times == 1 ? JobView{JobState::unknown, "no answer", {}} : running, claim_grace_ms)
+                  .job.ended == 0);
+    }
+    answer(missing, 1);
+    const Attempt lost = answer(missing, claim_grace_ms);
+    REQUIRE(lost.failure.has_value());
+    CHECK(lost.failure->error.code == "job.vanished");
+    CHECK(lost.failure->error.value == missing.detail);
+    CHECK(farm.batch.cancelled.empty());
+}
+
+TEST_CASE(
+    "a queued job that the batch system does not know is submitted again after a minute of such answers") {
+    BatchFarm farm;
+    const JobView queued = farm.batch.view;
     farm.tick();
-    REQUIRE(farm.attempts().size() == 1);
-    CHECK(farm.only().state == State::running);
+    for (int times = 0; times < max_submits + 1; ++times) {
+        farm.batch.view = {JobState::unclaimed, "squeue lists no job of this name", {}};
+        farm.tick();
+        CHECK(farm.only().waiting.reason.ends_with(": squeue lists no job of this name"));
+        farm.batch.view = queued;
+        farm.tick();
+    }
+    CHECK(farm.batch.given.size() == 1);
+    farm.batch.view = {JobState::unclaimed, "squeue lists no job of this name", {}};
     farm.tick();
-    CHECK(farm.attempts().front().failure->error.code == "job.vanished");
+    farm.tick();
+    CHECK(farm.batch.given.size() == 2);
 }
 
 TEST_CASE("a tick does not wait for a wheelhouse that it begins to fill") {
@@ -686,6 +726,7 @@ TEST_CASE("a refusal after a lost submission prevents a late job of it from buil
     farm.batch.refusal = base::Error{"scheduler.refused", "no"};
     farm.batch.view = {JobState::unclaimed, "Slurm knows no job of this name", {}};
     const fs::path claim = farm.site.work_directory / "attempts" / farm.only().id / "claim";
+    farm.tick();
     SUBCASE("the claim is taken and the job cancelled") {
         farm.tick();
         CHECK(farm.only().failure->error.code == "scheduler.refused");

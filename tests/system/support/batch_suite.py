@@ -112,6 +112,13 @@ class BatchCase(FarmCase):
         found = [json.loads(path.read_text()) for path in (self.site.folder / "state" / "attempts").glob("w*.json")]
         return sorted(found, key=lambda attempt: (attempt["cell"], attempt["number"]))
 
+    def age_jobs(self) -> None:
+        """As if cron came by a few minutes later: what was submitted, and what is missing since then, is old."""
+        for path in (self.site.folder / "state" / "attempts").glob("w*.json"):
+            attempt = json.loads(path.read_text())
+            attempt["job"]["submitted"] = attempt["job"]["ended"] = "2020-01-01T00:00:00Z"
+            path.write_text(json.dumps(attempt))
+
     def build_is_at_the_gate(self) -> bool:
         return self.lines("steps")[-1:] != [] and self.lines("steps")[-1].endswith("step 2")
 
@@ -291,7 +298,7 @@ class BatchSuite(BatchCase):
         for point in ("journal.submitting", "submit.started", "journal.running", "exit.seen"):
             self.tick_until_stopped(point)
             if point == "journal.submitting":
-                self.age_submission()  # as if cron had come by a few minutes later
+                self.age_jobs()
         self.settle("yard-quick")
         self.assertEqual(len(self.attempts()), 1)
         self.assertEqual(len(self.lines("builds")), 1)
@@ -305,7 +312,7 @@ class BatchSuite(BatchCase):
         (self.control / "gate").touch()
         for point in ("journal.planned", "journal.fetched", "journal.submitting"):
             self.tick_until_stopped(point)
-        self.age_submission()
+        self.age_jobs()
         self.tick_until("two builds at the gate, seen to run",
                         lambda: self.builds_at_the_gate() == 2 and
                         sum(attempt["state"] == "running" for attempt in self.attempts()) == 2)
@@ -341,12 +348,6 @@ class BatchSuite(BatchCase):
 
     def builds_at_the_gate(self) -> int:
         return sum(line.endswith("step 2") for line in self.lines("steps"))
-
-    def age_submission(self) -> None:
-        for path in (self.site.folder / "state" / "attempts").glob("w*.json"):
-            attempt = json.loads(path.read_text())
-            attempt["job"]["submitted"] = "2020-01-01T00:00:00Z"
-            path.write_text(json.dumps(attempt))
 
     def test_two_agents_at_once_build_once(self):
         self.make_site("yard-quick")
