@@ -15,6 +15,7 @@
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
 #include "lib/io/json.hpp"
+#include "lib/simple/registry_address.hpp"
 #include "lib/wire/problem.hpp"
 
 namespace wheelyard::builder {
@@ -105,6 +106,7 @@ base::Result<io::Json> exchange(const EnrolmentParts& parts, const std::string& 
     WHEELYARD_ASSIGN(const auto answer,
                      parts.http.post(parts.registry.url + "/api/v1/agents/renew", body.render(),
                                      {{"Content-Type", "application/json"}}, max_renewal_answer_bytes));
+    WHEELYARD_TRY(simple::check_registry(simple::page_getter(parts.http), parts.registry.url, answer));
     if (answer.status != status_good) return fail_answer(answer);
     auto json = io::parse_json(answer.body);
     if (!json || json->string_or("format", "") != answer_format || !is_text(json->string_or("token", "")))

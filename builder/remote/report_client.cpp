@@ -6,6 +6,7 @@
 #include "lib/base/limits.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/io/json.hpp"
+#include "lib/simple/registry_address.hpp"
 #include "lib/wire/problem.hpp"
 
 namespace wheelyard::builder {
@@ -15,8 +16,10 @@ namespace {
 constexpr int status_ok = 200;
 constexpr std::uint64_t max_answer_bytes = 64 * base::kib;
 
-tl::unexpected<base::Error> refused(const io::HttpAnswer& answer,
+tl::unexpected<base::Error> refused(io::HttpClient& http, const RegistrySettings& registry,
+                                    const io::HttpAnswer& answer,
                                     const base::Result<wire::Problem>& problem) {
+    WHEELYARD_TRY(simple::check_registry(simple::page_getter(http), registry.url, answer));
     return io::fail_status(
         answer.status,
         {"report.refused",
@@ -38,7 +41,7 @@ base::Status send_report(io::HttpClient& http, const RegistrySettings& registry,
         http.send("PUT", url, {{"Authorization", "Bearer " + token}, {"Content-Type", "application/json"}},
                   body, 0));
     if (answer.status == status_ok) return {};
-    return refused(answer, wire::parse_problem(answer.body));
+    return refused(http, registry, answer, wire::parse_problem(answer.body));
 }
 
 base::Result<LogAnswer> send_build_log(io::HttpClient& http, const RegistrySettings& registry,
@@ -72,7 +75,7 @@ base::Result<LogAnswer> send_build_log(io::HttpClient& http, const RegistrySetti
         default:
             break;
     }
-    return refused(answer, problem);
+    return refused(http, registry, answer, problem);
 }
 
 }  // namespace wheelyard::builder

@@ -4,6 +4,7 @@
 
 #include "builder/remote/refusal.hpp"
 #include "lib/base/text/encoding.hpp"
+#include "lib/simple/registry_address.hpp"
 #include "lib/wire/problem.hpp"
 
 namespace wheelyard::builder {
@@ -42,6 +43,7 @@ base::Result<std::string> HttpTaskService::post(const std::string& address, cons
                      http_.post(settings_.url + "/api/v1/tasks/" + address, body,
                                 {{"Authorization", "Bearer " + token}, {"Content-Type", content_type}},
                                 wire::max_task_document));
+    WHEELYARD_TRY(simple::check_registry(simple::page_getter(http_), settings_.url, answer));
     return body_of(std::move(answer));
 }
 

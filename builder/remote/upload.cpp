@@ -16,6 +16,7 @@
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "lib/simple/client.hpp"
+#include "lib/simple/registry_address.hpp"
 #include "lib/simple/wheel_list.hpp"
 #include "lib/wire/problem.hpp"
 
@@ -166,13 +167,23 @@ base::Result<io::HttpAnswer> HttpRegistry::fetch(const std::string& url, const s
     return http_.download(url, file, max_download_bytes, progress, headers);
 }
 
+// What is absent is to be built: a registry has to say so.
+base::Result<std::optional<simple::ProjectPage>> HttpRegistry::page_of(const std::string& index_url,
+                                                                       const std::string& project) {
+    WHEELYARD_ASSIGN(auto page,
+                     simple::fetch_project(page_reader(), index_url, project, simple::Forbidden::is_error));
+    if (page || is_registry_) return page;
+    WHEELYARD_TRY(simple::check_registry(simple::page_getter(http_), settings_.url));
+    is_registry_ = true;
+    return page;
+}
+
 base::Result<std::optional<simple::ProjectPage>> HttpRegistry::page(const std::string& project) {
-    return simple::fetch_project(page_reader(), settings_.simple_url(), project, simple::Forbidden::is_error);
+    return page_of(settings_.simple_url(), project);
 }
 
 base::Result<std::optional<simple::ProjectPage>> HttpRegistry::promoted_page(const std::string& project) {
-    return simple::fetch_project(page_reader(), settings_.promoted_url(), project,
-                                 simple::Forbidden::is_error);
+    return page_of(settings_.promoted_url(), project);
 }
 
 base::Status HttpRegistry::download(const simple::FileLink& link, const std::filesystem::path& file,

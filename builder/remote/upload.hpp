@@ -73,6 +73,8 @@ class HttpRegistry final : public Registry {
     [[nodiscard]] base::Result<std::string> token() const;
     [[nodiscard]] base::Result<io::HttpHeaders> credentials() const;
     [[nodiscard]] simple::GetPage page_reader();
+    [[nodiscard]] base::Result<std::optional<simple::ProjectPage>> page_of(const std::string& index_url,
+                                                                           const std::string& project);
     [[nodiscard]] base::Result<io::HttpAnswer> fetch(const std::string& url,
                                                      const std::filesystem::path& file,
                                                      const io::HttpProgress& progress);
@@ -81,6 +83,7 @@ class HttpRegistry final : public Registry {
     base::Clock& clock_;
     RegistrySettings settings_;
     TokenSource token_;
+    bool is_registry_ = false;  // known once a page was absent
 };
 
 }  // namespace wheelyard::builder

@@ -35,6 +35,7 @@
 #include "lib/io/http_client.hpp"
 #include "lib/io/json.hpp"
 #include "lib/simple/pip_config.hpp"
+#include "lib/simple/registry_address.hpp"
 #include "lib/wheel/specifier.hpp"
 #include "lib/wheel/version.hpp"
 
@@ -329,6 +330,10 @@ class Checker {
         }
         io::HttpClient http;
         const auto answer = http.get(site_.registry->simple_url());
+        const auto found =
+            answer ? simple::check_registry(simple::page_getter(http), site_.registry->url, *answer)
+                   : base::Status();
+        if (!found) return add("registry", false, found.error().sentence, found.error().advice);
         const bool good = answer && answer->status == 200;
         add("registry", good,
             good     ? site_.registry->simple_url()

@@ -9,6 +9,7 @@
 #include "lib/base/text/url.hpp"
 #include "lib/io/json.hpp"
 #include "lib/simple/netrc.hpp"
+#include "lib/simple/registry_address.hpp"
 
 namespace wheelyard::avail_wheels {
 
@@ -101,8 +102,9 @@ std::optional<RequestQueue> request_queue(const Options& options, const Environm
     return options.site.requests.empty() && has_token ? queue : std::nullopt;
 }
 
-base::Result<std::string> ask_registry(const PostDocument& post, const RequestQueue& queue,
-                                       const Wanted& wanted, const std::vector<Python>& pythons,
+base::Result<std::string> ask_registry(const simple::GetPage& get, const PostDocument& post,
+                                       const RequestQueue& queue, const Wanted& wanted,
+                                       const std::vector<Python>& pythons,
                                        const EnvironmentMap& environment) {
     if (queue.index.empty())
         return base::fail("farm.index", "No index is named that the request is for", {},
@@ -125,6 +127,7 @@ base::Result<std::string> ask_registry(const PostDocument& post, const RequestQu
         WHEELYARD_ASSIGN(const auto answer,
                          post(queue.registry + "/api/v1/tasks", task.render(),
                               {{"Authorization", "Bearer " + token}, {"Content-Type", "application/json"}}));
+        WHEELYARD_TRY(simple::check_registry(get, queue.registry, answer));
         constexpr int status_ok = 200;
         constexpr int status_created = 201;
         if (answer.status != status_ok && answer.status != status_created)

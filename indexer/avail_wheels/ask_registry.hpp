@@ -9,6 +9,7 @@
 #include "indexer/avail_wheels/cli.hpp"
 #include "indexer/avail_wheels/query/wanted.hpp"
 #include "lib/io/http_client.hpp"
+#include "lib/simple/client.hpp"
 
 namespace wheelyard::avail_wheels {
 
@@ -29,9 +30,10 @@ struct RequestQueue {
 
 // Adds a task for each Python. The registry returns the existing task for a repeated request. The user's
 // token is in $WHEELYARD_TOKEN_FILE, else in wheelyard/token of the configuration folder, else that of a log-in. Returns a message for the
-// user. Errors: "farm.version", "farm.python", "farm.token", "farm.refused", "http.*".
-[[nodiscard]] base::Result<std::string> ask_registry(const PostDocument& post, const RequestQueue& queue,
-                                                     const Wanted& wanted, const std::vector<Python>& pythons,
+// user. Errors: "farm.version", "farm.python", "farm.token", "farm.refused", "registry.*", "http.*".
+[[nodiscard]] base::Result<std::string> ask_registry(const simple::GetPage& get, const PostDocument& post,
+                                                     const RequestQueue& queue, const Wanted& wanted,
+                                                     const std::vector<Python>& pythons,
                                                      const EnvironmentMap& environment);
 
 }  // namespace wheelyard::avail_wheels

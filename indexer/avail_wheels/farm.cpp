@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "indexer/avail_wheels/ask_registry.hpp"
+#include "indexer/avail_wheels/source/source.hpp"
 #include "lib/base/digest/hash_text.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/encoding.hpp"
@@ -100,8 +101,12 @@ std::string toml_text(std::string_view text) {
 }  // namespace
 
 base::Result<status::IndexStatus> read_index_status(const simple::GetPage& get, const Options& options) {
-    WHEELYARD_ASSIGN(const auto text, read_document(get, place_of_status(options)));
-    return status::parse_index_status(text);
+    const auto text = read_document(get, place_of_status(options));
+    const std::string& index = options.source.index_url;
+    if (!text && text.error().kind == base::ErrorKind::missing && !index.empty() &&
+        options.site.status.empty())
+        WHEELYARD_TRY(check_index(get, index));
+    return text.and_then(status::parse_index_status);
 }
 
 base::Result<FarmStatus> read_status(const simple::GetPage& get, const Options& options,

@@ -90,10 +90,10 @@ int ask_farm(const Options& options, const World& world, const std::string& requ
     const auto wanted = parse_wanted(requirement);
     const auto queue = request_queue(options, world.environment);
     if (queue && !wanted) return print_error(err, wanted.error());
-    const auto result =
-        queue
-            ? ask_registry(world.post, *queue, *wanted, requested_pythons(options, world), world.environment)
-            : write_request(options, requirement, world.user, world.probe.host, *world.clock);
+    const auto result = queue
+                            ? ask_registry(world.get, world.post, *queue, *wanted,
+                                           requested_pythons(options, world), world.environment)
+                            : write_request(options, requirement, world.user, world.probe.host, *world.clock);
     if (!result) return print_error(err, result.error());
     out << *result << '\n';
     return 0;

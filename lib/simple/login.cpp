@@ -14,6 +14,7 @@
 #include "lib/base/text/url.hpp"
 #include "lib/io/json.hpp"
 #include "lib/simple/netrc.hpp"
+#include "lib/simple/registry_address.hpp"
 
 namespace wheelyard::simple {
 namespace {
@@ -62,6 +63,7 @@ base::Result<std::string> choose_identity(const LoginWorld& world, const std::st
                                           const std::string& wanted) {
     const auto answer =
         world.get(api_of(registry) + "login", {{"Accept", "application/json"}}, max_login_answer_bytes);
+    if (answer) WHEELYARD_TRY(check_registry(world.get, registry, *answer));
     if (answer && answer->status == status_unknown)
         return base::fail("login.none", "This registry has no log-in", registry,
                           "ask its operator for a token");
@@ -158,10 +160,6 @@ std::string told_of_token(const Json& token, const base::Url& url, const LoginWo
 
 base::Result<base::Url> url_of_registry(const std::string& registry) {
     WHEELYARD_ASSIGN(base::Url url, base::parse_url(registry));
-    if (url.path.ends_with("/simple") || url.path.find("/simple/") != std::string::npos)
-        return base::fail("login.address", "This is the address of an index; a log-in is at its registry",
-                          url.text_without_secrets(),
-                          "leave out the end of the address: /NAME-OF-THE-INDEX/simple/");
     const bool is_safe = url.scheme == "https" || (url.scheme == "http" && base::is_loopback_host(url.host));
     if (is_safe) return url;
     return base::fail("login.address", "A log-in needs an https address: a token must not travel readable",
@@ -211,6 +209,7 @@ base::Result<std::string> log_out(const LoginWorld& world, const std::string& re
                    Json::object({{"format", "wheelyard.change/1"}, {"reason", "logged out"}}).render(),
                    {{"Authorization", "Bearer " + *token}, {"Content-Type", "application/json"}});
     if (!answer) return tl::unexpected(answer.error());
+    WHEELYARD_TRY(check_registry(world.get, registry, *answer));
     if (answer->status != status_good && answer->status != status_no_token) return fail_login(*answer);
     WHEELYARD_TRY(write_netrc(world.home, without_login(netrc, url.host)));
     return answer->status == status_good ? "You are logged out; the token is revoked and gone from ~/.netrc."

@@ -12,6 +12,7 @@
 #include "lib/base/text/text.hpp"
 #include "lib/io/http_client.hpp"
 #include "lib/io/json.hpp"
+#include "lib/simple/registry_address.hpp"
 #include "lib/wire/problem.hpp"
 #include "registry/access/limits.hpp"
 #include "registry/access/local_actor.hpp"
@@ -56,6 +57,7 @@ class RemoteRegistry {
     [[nodiscard]] base::Result<std::string> get(const std::string& address);
 
   private:
+    [[nodiscard]] base::Result<std::string> body_of(io::HttpAnswer answer);
     RemoteRegistry(std::string url, std::string token) : url_(std::move(url)), token_(std::move(token)) {}
     std::string url_;
     std::string token_;
@@ -71,7 +73,8 @@ base::Result<std::string> read_token_file(const std::filesystem::path& file) {
     return token;
 }
 
-base::Result<std::string> body_of(io::HttpAnswer answer) {
+base::Result<std::string> RemoteRegistry::body_of(io::HttpAnswer answer) {
+    WHEELYARD_TRY(simple::check_registry(simple::page_getter(client_), url_, answer));
     if (answer.status == 200) return std::move(answer.body);
     const auto problem = wire::parse_problem(answer.body);
     if (!problem || problem->code.empty())
@@ -88,12 +91,6 @@ base::Result<RemoteRegistry> RemoteRegistry::open(std::string url, const std::fi
                           "write it out: a token is sent there");
     while (url.ends_with('/'))
         url.pop_back();
-    // The address of an index, as pip has it: `/main/simple/` below the registry's own.
-    if (constexpr std::string_view pages = "/simple"; url.ends_with(pages)) {
-        const std::size_t index = url.rfind('/', url.size() - pages.size() - 1);
-        const std::size_t host = url.find("://");
-        if (index != std::string::npos && host != std::string::npos && index > host + 2) url.resize(index);
-    }
     return RemoteRegistry(std::move(url), std::move(token));
 }
 

@@ -99,7 +99,9 @@ class IndexesTest(FarmPerTestCase):
                                          "-c", self.farm.config), "archived")
         token_file = self.folder / "token"
         token_file.write_text(token)
-        remote = ("--url", f"{self.farm.url}/{FIRST}/simple/", "--token-file", token_file)  # as pip has it
+        remote = ("--url", self.farm.url, "--token-file", token_file)
+        self.assert_failed(self.farm.run("wheelyard-registry", *promote, "--url", f"{self.farm.url}/{FIRST}/simple/",
+                                         "--token-file", token_file), f"leave off `/{FIRST}/simple`")
         self.assert_failed(self.farm.run("wheelyard-registry", *promote, *remote), "archived")
         self.assert_failed(self.farm.run("wheelyard-registry", "task", "add", SECOND, "six", "1.16.0", "--python", "3.12",
                                          *remote), "archived")

@@ -8,6 +8,7 @@
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
 #include "lib/io/json.hpp"
+#include "lib/simple/registry_address.hpp"
 
 namespace wheelyard::avail_wheels {
 
@@ -32,13 +33,6 @@ std::vector<std::string> indexes_on(const io::HttpAnswer& page) {
     return urls;
 }
 
-// The URL without its last folder; empty: it has none.
-std::string above(const std::string& url) {
-    const auto path = url.find('/', url.find("://") + 3);
-    if (path == std::string::npos || path + 1 == url.size()) return {};
-    return url.substr(0, url.rfind('/', url.size() - 2) + 1);
-}
-
 }  // namespace
 
 base::Status check_index(const simple::GetPage& get, const std::string& index_url) {
@@ -48,7 +42,8 @@ base::Status check_index(const simple::GetPage& get, const std::string& index_ur
     std::vector<std::string> indexes = indexes_on(*page);
     constexpr int status_not_found = 404;
     if (indexes.empty() && page->status != status_not_found) return {};
-    for (std::string folder = above(url); indexes.empty() && !folder.empty(); folder = above(folder)) {
+    for (std::string folder = simple::folder_above(url); indexes.empty() && !folder.empty();
+         folder = simple::folder_above(folder)) {
         if (const auto answer = ask(get, folder)) indexes = indexes_on(*answer);
     }
     const auto parsed = base::parse_url(url);

@@ -40,7 +40,9 @@ struct EnrolledSite {
     std::vector<std::string> file_at_send;  // what TOKEN.renewal said when a request came
     std::function<void()> at_send = [] {};  // when a request came
     ::wheelyard::testing::LoopbackAnswer answer = good('a');
-    ::wheelyard::testing::LoopbackServer server{[this](const ::wheelyard::testing::LoopbackRequest&) {
+    ::wheelyard::testing::LoopbackServer server{[this](const ::wheelyard::testing::LoopbackRequest& asked) {
+        if (asked.target == "/api/v1/openapi.json")
+            return ::wheelyard::testing::LoopbackAnswer{200, R"({"openapi":"3.1.0"})"};
         return ::wheelyard::testing::LoopbackAnswer{
             .after_body = [this](const ::wheelyard::testing::LoopbackRequest& request) {
                 sent.push_back(io::parse_json(request.body).value_or(io::Json()));

@@ -18,8 +18,10 @@ using base::Recovery;
 
 struct Service {
     ::wheelyard::testing::LoopbackAnswer answer;
-    ::wheelyard::testing::LoopbackServer server{
-        [this](const ::wheelyard::testing::LoopbackRequest&) { return answer; }};
+    ::wheelyard::testing::LoopbackServer server{[this](const ::wheelyard::testing::LoopbackRequest& request) {
+        const bool asks_address = request.target == "/api/v1/openapi.json" && answer.body.starts_with("{");
+        return asks_address ? ::wheelyard::testing::LoopbackAnswer{.body = R"({"openapi":"3.1.0"})"} : answer;
+    }};
     base::TempDir folder = *base::TempDir::make("task-client");
     base::ManualClock clock{0};
     io::HttpClient http, uploads;
@@ -53,8 +55,8 @@ TEST_CASE("an answer ends a task, its lease, or nothing: then the request is rep
         {403, problem("auth.scope_refused"), ErrorKind::unavailable, Recovery::retry, "task.unavailable"},
         {503, problem("index.busy"), ErrorKind::unavailable, Recovery::retry, "task.unavailable"},
         // Not of a registry.
-        {409, "<html>", ErrorKind::unavailable, Recovery::retry, "task.unavailable"},
-        {404, "", ErrorKind::unavailable, Recovery::retry, "task.unavailable"},
+        {409, "<html>", ErrorKind::unauthorized, Recovery::person, "registry.address"},
+        {404, "", ErrorKind::unauthorized, Recovery::person, "registry.address"},
     };
     for (const Row& row : rows) {
         CAPTURE(row.status);

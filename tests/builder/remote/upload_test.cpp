@@ -13,6 +13,8 @@ namespace {
 using wheelyard::testing::LoopbackAnswer;
 using wheelyard::testing::LoopbackServer;
 
+const LoopbackAnswer api_document{.body = R"({"openapi":"3.1.0"})"};
+
 inspect::Inspection inspection(const test_support::WheelWriter& wheel) {
     const std::string bytes = wheel.bytes();
     const base::MemoryReader reader(bytes);
@@ -100,12 +102,18 @@ TEST_CASE("a refused grant does not count as a refused site token") {
     CHECK(refused.error().sentence.find("This grant is over") != std::string::npos);
 }
 
-TEST_CASE("from our own registry, 404 means absent and 403 is an error") {
+TEST_CASE("from our own registry, 404 means absent and 403 is an error; another server's 404 is one, too") {
     int status = 404;
-    LoopbackServer server([&status](const auto&) { return LoopbackAnswer{.status = status}; });
+    bool is_ours = false;
+    LoopbackServer server([&](const auto& request) {
+        return is_ours && request.target == "/api/v1/openapi.json" ? api_document
+                                                                   : LoopbackAnswer{.status = status};
+    });
     io::HttpClient http;
     base::SystemClock clock;
     HttpRegistry registry(http, clock, {server.url(""), "main", "/nowhere"});
+    CHECK(registry.page("demo").error().code == "registry.address");
+    is_ours = true;
     const auto absent = registry.page("demo");
     REQUIRE_MESSAGE(absent.has_value(), absent.error().text());
     CHECK(!absent->has_value());
@@ -155,6 +163,7 @@ TEST_CASE("a private index is read with the agent's token, and no other host get
     const std::string bytes = "the wheel";
     std::vector<std::string> seen;
     const auto answer = [&](const wheelyard::testing::LoopbackRequest& request) {
+        if (request.target == "/api/v1/openapi.json") return api_document;
         seen.push_back(request.header("authorization"));
         if (seen.back() != "Basic " + base::encode_base64("__token__:wy_secret"))
             return LoopbackAnswer{.status = 401};

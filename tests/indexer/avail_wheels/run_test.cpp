@@ -1197,9 +1197,12 @@ TEST_CASE("what is there for another Python than the one that a request is for i
 
 TEST_CASE("--web warns of a status that cannot be read, but not where no site reports") {
     const Wheelhouse house;
-    const auto quiet = house.run({"torch", "--web", "--index-url", "https://farm/main/simple/"});
-    CHECK(quiet.out.find("https://farm/main/project/torch/") == 0);
+    const auto quiet = house.run({"torch", "--web", "--index-url", "https://registry/main/simple/"});
+    CHECK(quiet.out.find("https://registry/main/project/torch/") == 0);
     CHECK(quiet.err == "");
+    // At a wrong URL nobody says that no site reports.
+    const auto wrong = house.run({"torch", "--web", "--index-url", "https://registry/nain/simple/"});
+    CHECK(wrong.err.find("the indexes there are https://registry/main/simple/") != std::string::npos);
     const auto silent = house.run({"torch", "--web", "--index-url", "https://gone/main/simple/"});
     CHECK(silent.err.find("avail_wheels: warning: Nobody answers") == 0);
 }
