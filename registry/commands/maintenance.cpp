@@ -93,8 +93,10 @@ base::Status print_backup(const MaintenanceArguments& arguments, const lifecycle
             std::printf("damaged or missing: %s\n", sha256.c_str());
     }
     if (report.damaged.empty()) return {};
-    return base::fail("backup.damaged", "Some blobs are missing or damaged and were left out",
-                      std::to_string(report.damaged.size()), "run `wheelyard-registry verify`");
+    return base::fail("backup.damaged",
+                      "Some blobs are missing or damaged; everything else is " + std::string(what),
+                      std::to_string(report.damaged.size()),
+                      "`wheelyard-registry verify` names the files that need them: upload these again");
 }
 
 void print_left_out(const std::vector<std::string>& left_out) {

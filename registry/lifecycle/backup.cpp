@@ -101,12 +101,14 @@ class BlobCopy {
 };
 
 base::Status write_manifest(const fs::path& to, const BackupReport& report, const base::Clock& clock) {
-    return base::replace_file(to / "backup.json", io::Json::object({{"format", "wheelyard.backup/1"},
-                                                                    {"serial", report.serial},
-                                                                    {"time", clock.now()},
-                                                                    {"blobs", report.blobs}})
-                                                          .render() +
-                                                      "\n");
+    return base::replace_file(to / "backup.json",
+                              io::Json::object({{"format", "wheelyard.backup/1"},
+                                                {"serial", report.serial},
+                                                {"time", clock.now()},
+                                                {"blobs", report.blobs},
+                                                {"lacks", io::Json::array_of(report.damaged)}})
+                                      .render() +
+                                  "\n");
 }
 
 // Whether the live catalog no longer has a file with one of these blobs.
@@ -141,10 +143,6 @@ base::Result<BackupReport> back_up(const database::Place& store, const blobs::Bl
             report, BlobCopy(blobs, base::FileUser::owner, saved, transfer, progress, report).run(*copy));
         WHEELYARD_ASSIGN(const bool is_outdated, refers_to_evicted(*live, report.damaged));
         if (!is_outdated || tries == max_backup_tries) break;
-    }
-    if (!report.damaged.empty()) {
-        WHEELYARD_TRY(backup.drop_copy());
-        return report;
     }
     if (before_catalog) WHEELYARD_TRY(before_catalog());
     WHEELYARD_TRY(backup.keep_copy());

@@ -5,10 +5,10 @@
 //     TO/catalog.sqlite            renamed into place last: a folder that has it is a complete backup
 //     TO/blobs/sha256/ab/<hash>    copied and hashed on the way, or hard links (--link)
 //     TO/suppliers.tsv             who supplies the projects of upstreams (registry/upstream/saved_suppliers.hpp)
-//     TO/backup.json               {"format":"wheelyard.backup/1","serial":14,"time":…,"blobs":…}
+//     TO/backup.json               {"format":"wheelyard.backup/1","serial":14,"time":…,"blobs":…,"lacks":[]}
 //
 // A backup into the folder of an earlier one copies only new blobs. A restore works the same way in the other
-// direction.
+// direction. Either is as whole as what it is made of: it has all blobs but those that are missing or damaged there.
 #pragma once
 
 #include <cstdint>
@@ -43,14 +43,13 @@ using BackupProgress = std::function<void(const BackupReport& so_far)>;
 // What else belongs to it, written when all blobs are there, before the catalog makes it complete.
 using BackupStep = std::function<base::Status()>;
 
-// `store`: the registry's databases; `blobs`: what it stores. If a blob is damaged, the earlier backup's catalog stays
-// in place.
+// `store`: the registry's databases; `blobs`: what it stores.
 [[nodiscard]] base::Result<BackupReport> back_up(const database::Place& store, const blobs::BlobStore& blobs,
                                                  const std::filesystem::path& to, BlobTransfer transfer,
                                                  const base::Clock& clock,
                                                  const BackupProgress& progress = {},
                                                  const BackupStep& before_catalog = {});
-// "backup.store_there": `store` has a catalog already. Damaged blobs are left out; the rest is restored.
+// "backup.store_there": `store` has a catalog already.
 [[nodiscard]] base::Result<BackupReport> restore(const std::filesystem::path& from,
                                                  const database::Place& store,
                                                  const BackupProgress& progress = {},

@@ -97,7 +97,7 @@ TEST_CASE("hard links where they are asked for, bytes of one's own otherwise") {
     CHECK(inode_of(other.saved_blob(own.sha256)) != inode_of(other.blobs.path_of(own.sha256)));
 }
 
-TEST_CASE("a damaged or missing blob is named, and the earlier backup stays whole") {
+TEST_CASE("a damaged or missing blob is named, and everything else is saved and restored") {
     Saved fixture;
     fixture.add("main", "six", "1.0");
     REQUIRE(fixture.save());
@@ -105,10 +105,18 @@ TEST_CASE("a damaged or missing blob is named, and the earlier backup stays whol
     const auto gone = fixture.add("main", "six", "1.2");
     REQUIRE(base::replace_file(fixture.blobs.path_of(bad.sha256), "wheel six-1.1-py3-none-any.whX"));
     REQUIRE(base::remove_file(fixture.blobs.path_of(gone.sha256)));
+    const auto good = fixture.add("main", "six", "1.3");
     const auto report = fixture.save().value();
     CHECK(report.damaged.size() == 2);
-    CHECK_FALSE(fs::exists(fixture.saved_blob(bad.sha256)));
-    CHECK(restore(fixture.to, {fixture.restored})->serial == 1);
+    const std::string manifest = base::read_file(fixture.to / "backup.json", 10'000).value();
+    for (const std::string& sha256 : {bad.sha256, gone.sha256}) {
+        CHECK_FALSE(fs::exists(fixture.saved_blob(sha256)));
+        CHECK(manifest.find(sha256) != std::string::npos);
+    }
+    const auto restored = restore(fixture.to, {fixture.restored}).value();
+    CHECK(restored.serial == 4);
+    CHECK(restored.damaged == report.damaged);
+    CHECK(blobs::FolderBlobs::open(fixture.restored)->is_intact(good.sha256));
 }
 
 TEST_CASE("files that a mirror evicts meanwhile are not damage: the catalog is copied again") {
