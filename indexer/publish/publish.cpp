@@ -175,11 +175,9 @@ class PublishRun {
                             .root_url = state_.root_url,
                             .is_private = state_.is_private,
                             .copies = state_.copies};
-        WHEELYARD_ASSIGN(const auto event, event_at(catalog_, report_.serial));
-        if (event) {
-            done.time = event->time;
-            done.kind = catalog::event_kind_text(event->kind);
-        }
+        WHEELYARD_ASSIGN(const catalog::EventMark event, catalog_.event_at(report_.serial));
+        done.time = event.time;
+        done.kind = event.kind;
         return done;
     }
 

@@ -1,22 +1,15 @@
 #include "indexer/publish/same_history.hpp"
 
 #include <string>
-#include <utility>
 
 namespace wheelyard::indexer {
 
-base::Result<std::optional<catalog::Event>> event_at(const catalog::Catalog& catalog,
-                                                     catalog::Serial serial) {
-    if (serial == 0) return std::nullopt;
-    WHEELYARD_ASSIGN(auto events, catalog.events_after(serial - 1, 1));
-    if (events.empty() || events.front().serial != serial) return std::nullopt;
-    return std::move(events.front());
-}
-
 base::Status check_same_history(const catalog::Catalog& catalog, const PublishedState& state,
                                 const std::filesystem::path& tree) {
-    WHEELYARD_ASSIGN(const catalog::Serial last, catalog.last_serial());
-    if (state.serial > last) {
+    WHEELYARD_ASSIGN(const auto history, catalog.compare_history({state.serial, state.time, state.kind}));
+    if (history == catalog::HistoryOf::same) return {};
+    if (history == catalog::HistoryOf::behind) {
+        WHEELYARD_ASSIGN(const catalog::Serial last, catalog.last_serial());
         return base::fail_as(base::ErrorKind::conflict, base::Recovery::person,
                              {"publish.tree_ahead",
                               "The tree is at serial " + std::to_string(state.serial) +
@@ -25,9 +18,6 @@ base::Status check_same_history(const catalog::Catalog& catalog, const Published
                               "this is another catalog or an older copy of it; publish it into a new folder "
                               "and compare the two"});
     }
-    if (state.time == 0) return {};
-    WHEELYARD_ASSIGN(const auto event, event_at(catalog, state.serial));
-    if (event && event->time == state.time && catalog::event_kind_text(event->kind) == state.kind) return {};
     return base::fail_as(base::ErrorKind::conflict, base::Recovery::person,
                          {"publish.other_catalog",
                           "The tree's serial " + std::to_string(state.serial) +

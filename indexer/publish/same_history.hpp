@@ -2,7 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
 
 #include "indexer/tree/published_state.hpp"
 #include "lib/base/result.hpp"
@@ -10,8 +9,6 @@
 
 namespace wheelyard::indexer {
 
-[[nodiscard]] base::Result<std::optional<catalog::Event>> event_at(const catalog::Catalog& catalog,
-                                                                   catalog::Serial serial);
 // Errors: "publish.tree_ahead", "publish.other_catalog"; both of kind conflict, as no other error of a publish run.
 [[nodiscard]] base::Status check_same_history(const catalog::Catalog& catalog, const PublishedState& state,
                                               const std::filesystem::path& tree);

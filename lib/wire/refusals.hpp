@@ -205,6 +205,8 @@ inline constexpr RefusalRow rows[] = {
     {change, 409, "lifecycle.would_publish", "the file's index is private, and the other one is not"},
     {change, 409, "lifecycle.owned_name", "the other index owns the name, the file came from an upstream, and `from_upstream` is not given"},
     {change, 409, "lifecycle.blob_damaged", "the file's stored bytes are missing or damaged"},
+    {change, 409, "store.of_another", "`gc`: the store of the wheels is [another registry's](../how-to/look-after-the-store.md#a-store-that-is-anothers)"},
+    {change, 409, "store.other_history", "`gc`: another copy of the catalog has used the store since, as above"},
     {change, 500, "lifecycle.failed", "internal error; see the server log for this request ID"},
     {change | index, 503, "lifecycle.page_lags", "the change is done; the same request again waits for its page"},
     {change, 503, "lifecycle.busy", "the registry is busy; try again"},

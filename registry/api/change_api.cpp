@@ -148,7 +148,9 @@ lifecycle::LifecycleParts place_of(const ApiParts& parts, const Call& call) {
                 return check_with_torches(parts.config, index, row, offered_files(parts.writer, index), with,
                                           {parts.blobs, parts.config->store});
             },
-            .step = call.step};
+            .step = call.step,
+            .store = parts.config->blob_place().text(),
+            .config = parts.config->file};
 }
 
 template <Verb verb>

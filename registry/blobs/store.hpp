@@ -39,6 +39,8 @@ using TakeBytes = std::function<base::Status(std::string_view bytes)>;
 // ENOENT. A name that is no SHA-256 is a bug of the caller.
 class BlobStore {
   public:
+    static constexpr std::uint64_t max_identity_bytes = 64u << 10;
+
     virtual ~BlobStore() = default;
 
     [[nodiscard]] base::Result<StagedBlob> stage() const { return staging_.stage(); }
@@ -69,10 +71,10 @@ class BlobStore {
     // False: an upload has stored its bytes since `blob` was listed, and so repaired it; it stays.
     [[nodiscard]] virtual base::Result<bool> isolate_damaged(const StoredBlob& blob) const = 0;
 
-    // A mark of no bytes beside the blobs, by which two processes know that they use the same store. Its name is of letters
-    // and digits. Durable on return.
-    [[nodiscard]] virtual base::Status leave_mark(const std::string& name) const = 0;
-    [[nodiscard]] virtual base::Result<bool> has_mark(const std::string& name) const = 0;
+    // The document beside the blobs that says whose they are (lifecycle/store_identity.hpp). Written as a whole, durable on
+    // return.
+    [[nodiscard]] virtual base::Status write_identity(std::string_view document) const = 0;
+    [[nodiscard]] virtual base::Result<std::string> read_identity() const = 0;
 
     // The published tree holds only the sizes of the files of a store that serves them: a client gets the URL, or the
     // server passes the bytes on.

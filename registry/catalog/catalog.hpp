@@ -252,6 +252,14 @@ struct PageFiles {
     std::vector<FileRow>* files;
 };
 
+// An event by which another program knows this history again: in another one the serial has another event, or none.
+struct EventMark {
+    Serial serial = 0;
+    base::UnixMicros time = 0;  // 0: unknown
+    std::string kind = {};      // its word
+};
+enum class HistoryOf { same, behind, other };  // `behind`: the catalog ends before the event
+
 // Projects that one query names: SQLite has 32,766 values in a statement, and a plan of thousands of names is slow.
 inline constexpr std::size_t max_projects_at_once = 1'000;
 
@@ -304,6 +312,10 @@ class Catalog {
     [[nodiscard]] base::Status replace_tokens(const EditTokens& edit);
     // Removes the rows of these tokens for good; unknown ones are none.
     [[nodiscard]] base::Status drop_tokens(const std::vector<std::string>& ids);
+    // Another random registry_id(): what has the former one belongs to another catalog from then on.
+    [[nodiscard]] base::Status renew_registry_id();
+    // Runs `work`, which changes nothing here, while no other process changes this catalog. Keep it short.
+    [[nodiscard]] base::Status exclusively(const std::function<base::Status()>& work);
     // Commits a transaction that changes no content: fails where a real change would.
     [[nodiscard]] virtual base::Status try_write() = 0;
 
@@ -326,6 +338,11 @@ class Catalog {
     [[nodiscard]] virtual base::Status for_each_event(Serial after, Serial until,
                                                       const std::function<base::Status(Event&)>& see,
                                                       EventParts parts = EventParts::all) const = 0;
+    // Random hexadecimal digits, which copies of this catalog have too.
+    [[nodiscard]] virtual base::Result<std::string> registry_id() const = 0;
+    // Without time and kind where the serial has no event.
+    [[nodiscard]] base::Result<EventMark> event_at(Serial serial) const;
+    [[nodiscard]] base::Result<HistoryOf> compare_history(const EventMark& seen) const;
     // As set_index_rules() had it; empty before the first one.
     [[nodiscard]] virtual base::Result<std::string> index_list() const = 0;
     [[nodiscard]] base::Result<Inheritance> inheritance(Readers readers = Readers::everyone) const;
@@ -406,6 +423,7 @@ class Catalog {
     [[nodiscard]] virtual base::Status write_rule(
         const IndexRule& rule) = 0;  // one that says nothing is removed
     [[nodiscard]] virtual base::Status write_index_list(const std::string& list) = 0;
+    [[nodiscard]] virtual base::Status write_registry_id(const std::string& id) = 0;
     // "catalog.constraint": the ID is taken.
     [[nodiscard]] virtual base::Status insert_token(const TokenRow& row) = 0;
     [[nodiscard]] virtual base::Status delete_token(std::string_view id) = 0;

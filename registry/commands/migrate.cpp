@@ -1,5 +1,5 @@
 // `store migrate`: copies the blobs of a registry to another store, beside a running server, and the catalog to another
-// database once none runs.
+// database once none runs. `store adopt`: makes a store this registry's.
 #include <CLI/CLI.hpp>
 #include <array>
 #include <cstdio>
@@ -14,6 +14,7 @@
 #include "registry/commands/commands.hpp"
 #include "registry/database/store.hpp"
 #include "registry/lifecycle/migrate.hpp"
+#include "registry/lifecycle/store_identity.hpp"
 #include "registry/store/index_list.hpp"
 #include "registry/store/lock.hpp"
 
@@ -75,12 +76,23 @@ void add_migrate_options(CLI::App& command, MigrateArguments& arguments) {
     command.add_flag("--json", arguments.json, "One JSON document on standard output");
 }
 
+lifecycle::LifecycleParts parts_of(catalog::Catalog& catalog, const blobs::BlobStore& blobs,
+                                   const RegistryConfig& config, const base::Clock& clock) {
+    return {.on_catalog = [&catalog](const lifecycle::CatalogWork& work) { return work(catalog); },
+            .blobs = blobs,
+            .clock = clock,
+            .store = config.blob_place().text(),
+            .config = config.file};
+}
+
 base::Result<lifecycle::MigrationReport> copy_blobs(const MigrateArguments& arguments,
-                                                    const RegistryConfig& config, const blobs::Place& place,
+                                                    const RegistryConfig& config, const RegistryConfig& other,
                                                     const base::Clock& clock) {
     WHEELYARD_ASSIGN(const auto from, blobs::read_blob_store(config.blob_place()));
-    WHEELYARD_ASSIGN(const auto to, blobs::open_blob_store(place));
-    WHEELYARD_ASSIGN(const auto catalog, database::Store(config.database()).reader());
+    WHEELYARD_ASSIGN(const auto to, blobs::open_blob_store(other.blob_place()));
+    WHEELYARD_ASSIGN(const auto catalog, database::Store(config.database()).writer());
+    WHEELYARD_TRY(lifecycle::check_store(parts_of(*catalog, *from, config, clock)));
+    WHEELYARD_TRY(lifecycle::claim_store(parts_of(*catalog, *to, other, clock)));
     const auto progress = [&, shown = clock.now()](const lifecycle::MigrationReport& so_far) mutable {
         if (arguments.quiet || clock.now() - shown < shown_every_us) return;
         shown = clock.now();
@@ -105,7 +117,7 @@ base::Status run_migrate(const MigrateArguments& arguments, const base::Clock& c
                           "change `blobs` or `database` in [stores] of the file that --to names");
     lifecycle::MigrationReport report;
     if (moves_blobs) {
-        WHEELYARD_ASSIGN(report, copy_blobs(arguments, config, place, clock));
+        WHEELYARD_ASSIGN(report, copy_blobs(arguments, config, other, clock));
     }
     CatalogMove catalog = moves_catalog ? CatalogMove::waits : CatalogMove::none;
     if (moves_catalog && report.damaged.empty()) {
@@ -125,6 +137,25 @@ base::Status run_migrate(const MigrateArguments& arguments, const base::Clock& c
                       "run `wheelyard-registry verify`, and migrate again");
 }
 
+// "registry 5f2a… at serial 17"
+std::string identity_text(const lifecycle::StoreIdentity& identity) {
+    return "registry " + identity.registry + " at serial " + std::to_string(identity.event.serial);
+}
+
+base::Status run_adopt(const std::filesystem::path& file, const base::Clock& clock) {
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config_as_owner(file));
+    WHEELYARD_TRY(database::Store(config.database()).find_catalog());
+    WHEELYARD_ASSIGN(const auto catalog, database::Store(config.database()).writer());
+    WHEELYARD_ASSIGN(const auto blobs, blobs::open_blob_store(config.blob_place()));
+    WHEELYARD_ASSIGN(const lifecycle::Adopted adopted,
+                     lifecycle::adopt_store(parts_of(*catalog, *blobs, config, clock)));
+    std::printf("%s was of %s; it is now of %s\n", config.blob_place().text().c_str(),
+                adopted.before ? identity_text(*adopted.before).c_str() : "no registry that said so",
+                identity_text(adopted.now).c_str());
+    std::printf("gc removes from it what this catalog does not know\n");
+    return {};
+}
+
 }  // namespace
 
 std::vector<Command> migrate_commands() {
@@ -133,6 +164,10 @@ std::vector<Command> migrate_commands() {
          "Copy all wheels to another store, such as a bucket, also while a server runs, and the catalog to "
          "another database once it has stopped; then change the configuration",
          "-c registry.toml --to registry-s3.toml", setup(add_migrate_options, run_migrate), of_maintenance},
+        {"store", "adopt",
+         "Make the store of the wheels this catalog's, although another registry or another copy of the "
+         "catalog has used it: they are refused from then on",
+         "-c registry.toml", setup(add_config_option, run_adopt), of_maintenance},
     };
 }
 

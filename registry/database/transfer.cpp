@@ -1,5 +1,6 @@
 #include "registry/database/transfer.hpp"
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -125,7 +126,8 @@ base::Status copy_table(const sqlite::Database& from, const postgres::Database& 
     return rows.finish();
 }
 
-constexpr std::string_view emptied = "DELETE FROM change_count";  // its one row comes with the others
+// Their rows come with the others.
+constexpr std::array emptied{"DELETE FROM change_count", "DELETE FROM index_list", "DELETE FROM registry"};
 
 base::Status check_nothing_happened(const postgres::Database& database) {
     WHEELYARD_ASSIGN(const std::int64_t events, database.integer("SELECT count(*) FROM event"));
@@ -151,6 +153,7 @@ std::vector<CopiedTable> copied_tables() {
          engine::names_of_kind<catalog::TokenRow>(catalog::sql::token_columns, false)},
         {"index_list", "only_row", "only_row", "json"},
         {"change_count", "only_row", "only_row,count", ""},
+        {"registry", "only_row", "only_row", "id"},
     };
 }
 
@@ -161,7 +164,8 @@ base::Status copy_to_file(const postgres::Target& from, const fs::path& file) {
     const postgres::LongWork patience(live, copy_ms);
     WHEELYARD_ASSIGN(const auto snapshot, postgres::Transaction::begin_read(live));
     WHEELYARD_ASSIGN(auto transaction, sqlite::Transaction::begin_immediate(to));
-    WHEELYARD_TRY(to.run(emptied));
+    for (const char* const statement : emptied)
+        WHEELYARD_TRY(to.run(statement));
     for (const CopiedTable& table : copied_tables())
         WHEELYARD_TRY(copy_table(live, to, table));
     WHEELYARD_TRY(transaction.commit());
@@ -184,8 +188,8 @@ base::Status copy_from_file(const fs::path& file, const postgres::Target& to) {
     WHEELYARD_ASSIGN(auto transaction,
                      postgres::Transaction::begin_locked(database, catalog::postgres_writer_lock));
     WHEELYARD_TRY(check_nothing_happened(database));
-    WHEELYARD_TRY(database.run(emptied));
-    WHEELYARD_TRY(database.run("DELETE FROM index_list"));
+    for (const char* const statement : emptied)
+        WHEELYARD_TRY(database.run(statement));
     for (const CopiedTable& table : copied_tables())
         WHEELYARD_TRY(copy_table(from, database, table));
     // The next serial and the next id come after these.

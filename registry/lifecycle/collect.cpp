@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "registry/blobs/store.hpp"
+#include "registry/lifecycle/store_identity.hpp"
 
 namespace wheelyard::lifecycle {
 namespace {
@@ -94,6 +95,9 @@ class Collection {
 }  // namespace
 
 base::Result<Done> collect(const LifecycleParts& place, const Action& action, const std::string& actor) {
+    // To another registry, or another copy of its catalog, these are no orphans.
+    WHEELYARD_ASSIGN(const StoreClaim claim, claim_store(place));
+    WHEELYARD_TRY(claim.history);
     return Collection(place, action, actor).run();
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
@@ -32,6 +33,9 @@ struct LifecycleParts {
     const base::Clock& clock;
     Admits admits = {};  // of perform() alone
     Step step = {};      // of gc and retain; may be empty
+    // For messages: where the blobs are, and the configuration that says so.
+    std::string store = {};
+    std::filesystem::path config = {};
 };
 
 // Errors "lifecycle.*": no_such_file, no_such_project, pinned, quarantined, name_taken, name_was_deleted,

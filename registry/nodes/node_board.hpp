@@ -73,13 +73,6 @@ class NodeBoard {
     [[nodiscard]] virtual base::Result<Serial> lowest_visible(const std::string& timeline) = 0;
     // With a live lease; sorted by name.
     [[nodiscard]] virtual base::Result<std::vector<SeenNode>> nodes() = 0;
-    // The mark that the blob store of all nodes has; empty: none was left yet.
-    [[nodiscard]] virtual base::Result<std::string> blob_mark() { return std::string(); }
-    // Durable on return. False: it is no longer `before`.
-    [[nodiscard]] virtual base::Result<bool> replace_blob_mark(const std::string& /*before*/,
-                                                               const std::string& /*mark*/) {
-        return true;
-    }
 };
 
 // The lock that one node holds: who has it writes. The database frees it when the connection ends, or has been idle for

@@ -17,6 +17,7 @@
 #include "lib/io/log.hpp"
 #include "lib/io/toml.hpp"
 #include "registry/config/index_changes.hpp"
+#include "registry/lifecycle/store_identity.hpp"
 #include "registry/serve/phases.hpp"
 #include "registry/store/lock.hpp"
 #include "registry/store/owner.hpp"
@@ -130,7 +131,15 @@ base::Status check_configuration(const RegistryConfig& file, const std::optional
     const bool is_missing =
         !found && (found.error().kind == base::ErrorKind::missing || found.error().os_error == ENOENT);
     if (!has_store && !is_missing) return tl::unexpected(found.error());
-    if (has_store) WHEELYARD_TRY(store.reader());
+    if (has_store) {
+        WHEELYARD_ASSIGN(const auto catalog, store.reader());
+        WHEELYARD_TRY(lifecycle::check_store(
+            {.on_catalog = [&](const lifecycle::CatalogWork& work) { return work(*catalog); },
+             .blobs = *blobs,
+             .clock = base::SystemClock(),
+             .store = file.blob_place().text(),
+             .config = file.file}));
+    }
     std::printf("the configuration is good: %zu %s, store %s%s\n", file.indexes.size(),
                 file.indexes.size() == 1 ? "index" : "indexes", file.store.c_str(),
                 has_store ? "" : " (`serve` creates it)");

@@ -41,9 +41,9 @@ std::vector<notify::Notice> notices_of(const Observed& observed) {
     if (observed.new_lost_histories > 0)
         notices.push_back(
             {"database.history_lost", "database",
-             "the database has lost events that this node had shown, as after a failover to an "
-             "asynchronous standby. Its pages were made again; files that were answered with 200 may be "
-             "missing. See synchronous_standby_names in docs/how-to/several-nodes.md."});
+             "the database lacks events that this node had shown, as after a failover to an "
+             "asynchronous standby, or with an older copy of the catalog. Its pages were made again; files "
+             "that were answered with 200 may be missing: lost-files.tsv of the data folder has them."});
     for (const catalog::FileRow& file : observed.quarantined)
         notices.push_back({"file.quarantined", file.index + "/" + file.filename,
                            file.filename + " of the index " + file.index +

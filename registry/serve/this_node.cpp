@@ -2,15 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
 
-#include "lib/base/digest/digest.hpp"
 #include "lib/base/result.hpp"
-#include "lib/base/text/encoding.hpp"
 #include "lib/io/http_client.hpp"
 #include "lib/io/log.hpp"
 #include "registry/blobs/store.hpp"
@@ -21,55 +17,11 @@
 namespace wheelyard::registry {
 namespace {
 
-constexpr std::size_t mark_bytes = 8;
-
-// A server starts, and shows its pages, while the store is away.
-std::string unproved(const std::string& mark, const base::Error& error) {
-    io::log_warn("node.blobs_not_proved", {{"error", error.text()}});
-    return mark;
-}
-
-// Whether all nodes keep their wheels in one store: a mark in it, whose name is in the database.
-
 // Machine and data folder, "login1:/var/lib/wheelyard".
 std::string place_of(const RegistryConfig& config) {
     return name_of_machine() + ":" + config.store.string();
 }
 
-// "8f0c5a… s3://farm": the mark's name, and where the node that left it found the store.
-std::string name_of_mark(const std::string& mark) {
-    return mark.substr(0, mark.find(' '));
-}
-
-// The mark that the store of the wheels has in common with those of the nodes that run; "node.differs": they have another
-// one. Where none runs, the store may be another one than before: it gets a mark of its own, and who has the former one is
-// no longer alike. The mark as the database has it, unproved, where the store does not answer.
-base::Result<std::string> prove_blobs(nodes::NodeBoard& board, const blobs::BlobStore& blobs,
-                                      const RegistryConfig& config) {
-    const std::string here = config.blob_place().text();
-    while (true) {
-        WHEELYARD_ASSIGN(const std::string mark, board.blob_mark());
-        const base::Result<bool> is_marked = mark.empty() ? false : blobs.has_mark(name_of_mark(mark));
-        if (!is_marked) return unproved(mark, is_marked.error());
-        if (*is_marked) return mark;
-        WHEELYARD_ASSIGN(const auto seen, board.nodes());
-        const auto other = std::find_if(seen.begin(), seen.end(), [&](const nodes::SeenNode& node) {
-            return node.row.place != place_of(config);
-        });
-        if (!mark.empty() && other != seen.end())
-            return base::fail("node.differs",
-                              "This node keeps the wheels elsewhere than node " + other->row.name,
-                              "here " + here + ", there " + mark.substr(mark.find(' ') + 1),
-                              "give both the same [stores] blobs, or one shared folder; to change it, stop "
-                              "all nodes first");
-        const std::string own = base::encode_hex(base::random_bytes(mark_bytes)) + " " + here;
-        if (const auto left = blobs.leave_mark(name_of_mark(own)); !left) return unproved(mark, left.error());
-        WHEELYARD_ASSIGN(const bool is_kept, board.replace_blob_mark(mark, own));
-        if (is_kept) return own;
-    }
-}
-
-constexpr const char* store_of_wheels = "the store of the wheels";
 // For what the writer does beside waiting for pages: checks and stores a wheel of several gigabytes, or fetches one.
 constexpr std::int64_t answer_margin_ms = 16 * 60'000;
 
@@ -103,28 +55,28 @@ base::Result<std::unique_ptr<ThisNode>> ThisNode::open(const database::Store& st
                                                        const blobs::BlobStore& blobs,
                                                        const std::string& signing_key) {
     WHEELYARD_ASSIGN(auto board, store.node_board());
+    WHEELYARD_ASSIGN(auto own, OwnStore::open(store, config, blobs));
     nodes::SharedSettings shared;
     if (!board->is_alone()) {
-        WHEELYARD_ASSIGN(shared[store_of_wheels], prove_blobs(*board, blobs, config));
+        if (!own->name().empty()) shared["[stores] blobs"] = own->name();
         shared["[node] lease_s"] = std::to_string(config.node.lease_ms / 1000);
         shared["the key of [attest]"] = signing_key;
     }
     WHEELYARD_ASSIGN(auto lock, store.writer_lock());
     WHEELYARD_ASSIGN(auto reader, store.reader());
     WHEELYARD_ASSIGN(auto publishers_reader, store.reader());
-    return std::unique_ptr<ThisNode>(new ThisNode(config, std::move(shared), blobs, std::move(board),
+    return std::unique_ptr<ThisNode>(new ThisNode(config, std::move(shared), std::move(own), std::move(board),
                                                   std::move(lock), std::move(reader),
                                                   std::move(publishers_reader)));
 }
 
-ThisNode::ThisNode(const RegistryConfig& config, nodes::SharedSettings shared, const blobs::BlobStore& blobs,
-                   std::unique_ptr<nodes::NodeBoard> board, std::unique_ptr<nodes::WriterLock> lock,
-                   std::unique_ptr<const catalog::Catalog> reader,
+ThisNode::ThisNode(const RegistryConfig& config, nodes::SharedSettings shared,
+                   std::unique_ptr<OwnStore> own_store, std::unique_ptr<nodes::NodeBoard> board,
+                   std::unique_ptr<nodes::WriterLock> lock, std::unique_ptr<const catalog::Catalog> reader,
                    std::unique_ptr<const catalog::Catalog> publishers_reader)
     : config_(config.node),
       trees_(config),
-      blobs_(blobs),
-      mark_(name_of_mark(shared[store_of_wheels])),
+      own_store_(std::move(own_store)),
       board_(std::move(board)),
       lock_(std::move(lock)),
       reader_(std::move(reader)),
@@ -162,16 +114,19 @@ nodes::LeaseHooks ThisNode::hooks() {
         .is_any_connected = is_any_connected};
 }
 
-void ThisNode::look_at_blobs() {
+void ThisNode::look_at_store() {
     looks_since_us_ = clock_.boot_us();
-    const auto seen = blobs_.has_mark(mark_);
-    was_mark_seen_ = seen && *seen;
+    was_store_seen_ = is_alone() || own_store_->is_there();
+    if (role_.may_write() && clock_.boot_us() >= notes_at_us_) {
+        static_cast<void>(own_store_->note());
+        notes_at_us_ = clock_.boot_us() + note_store_ms * 1'000;
+    }
     looks_since_us_ = 0;
 }
 
 bool ThisNode::sees_blobs() const {
     const std::int64_t since_us = looks_since_us_;
-    return was_mark_seen_ && (since_us == 0 || clock_.boot_us() - since_us < config_.lease_ms * 1'000 / 2);
+    return was_store_seen_ && (since_us == 0 || clock_.boot_us() - since_us < config_.lease_ms * 1'000 / 2);
 }
 
 base::Status ThisNode::check_neighbours() {
@@ -187,9 +142,8 @@ base::Status ThisNode::check_neighbours() {
 }
 
 PublishFunction ThisNode::guard(PublishFunction publish) {
-    if (is_alone()) return publish;
     return [this, publish = std::move(publish)](RootPages roots) -> base::Result<Published> {
-        {
+        if (!is_alone()) {
             const std::lock_guard lock(before_mutex_);
             // A node that cannot, as of an older version, must not keep all uploads waiting for it, nor show to
             // everybody what is private elsewhere.
@@ -207,8 +161,8 @@ PublishFunction ThisNode::guard(PublishFunction publish) {
             io::log_error("node.history_lost",
                           {{"error", published.error().text()},
                            {"advice",
-                            "the database lost events that this node has shown, as after "
-                            "a failover to an asynchronous standby; its pages are made "
+                            "the database lacks events that this node has shown, as after a failover to an "
+                            "asynchronous standby, or with an older copy of the catalog; its pages are made "
                             "again"}});
             WHEELYARD_TRY(set_trees_aside(trees_));
             published = publish(RootPages::all);
@@ -241,10 +195,10 @@ ThisNode::Member::Member(ThisNode& node, PublishQueue& pages) : node_(node) {
                                        node.lease_.note_troubles(static_cast<std::int64_t>(lost), is_behind);
                                    },
                                .lost_after_ms = nodes::lost_after_ms(node.config_.lease_ms)});
-    if (!node.mark_.empty())
-        node.looks_.emplace(0, node.config_.lease_ms / 2, [&node](base::Clock&) { node.look_at_blobs(); });
     if (node.is_alone() || node.has_address()) node.role_.start();  // else check_neighbours() did
     node.lease_.start();
+    node.looks_.emplace(0, node.is_alone() ? note_store_ms : node.config_.lease_ms / 2,
+                        [&node](base::Clock&) { node.look_at_store(); });
 }
 
 ThisNode::Member::~Member() {
@@ -269,6 +223,8 @@ std::string ThisNode::reading_only() const {
 std::string ThisNode::why_not_ready() const {
     const std::string reading = reading_only();
     const auto seen = lease_.seen();
+    if (own_store_->is_of_another())
+        return "the store of the wheels is another registry's: the log says more";
     if (may_answer()) {
         if (!reading.empty()) return "degraded: reading only since " + reading + ": " + seen.last_failure;
         if (!seen.is_clock_off) return {};

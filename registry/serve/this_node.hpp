@@ -20,6 +20,7 @@
 #include "registry/nodes/node_lease.hpp"
 #include "registry/nodes/writer_role.hpp"
 #include "registry/serve/lost_files.hpp"
+#include "registry/serve/own_store.hpp"
 #include "registry/serve/upkeep/background_task.hpp"
 #include "registry/serve/write_forward.hpp"
 
@@ -27,8 +28,7 @@ namespace wheelyard::registry {
 
 class ThisNode {
   public:
-    // Opens connections of its own. `signing_key`: the ID of the registry's, or "none". "node.differs" where `blobs` is not
-    // the store of the nodes that run.
+    // Opens connections of its own. `signing_key`: the ID of the registry's, or "none". Errors of OwnStore::open().
     [[nodiscard]] static base::Result<std::unique_ptr<ThisNode>> open(const database::Store& store,
                                                                       const RegistryConfig& config,
                                                                       const blobs::BlobStore& blobs,
@@ -37,8 +37,8 @@ class ThisNode {
     // Call before it takes part. nodes/node_board.hpp; a server without an address takes the writer's role here.
     [[nodiscard]] base::Status check_neighbours();
 
-    // The publisher of a node: a tree of another history than the catalog's is made again, since each node has its own copy
-    // of what the database says. A registry of one process refuses it as before: a person decides.
+    // The publisher of a server: a tree of another history than the catalog's is made again, since it is only a copy of what
+    // the catalog says; what it showed and the catalog lacks is listed (lost_files.hpp).
     [[nodiscard]] PublishFunction guard(PublishFunction publish);
 
     // Called before each publish run, on the publisher's thread, until the object that it returns ends. Not in a registry of one
@@ -77,23 +77,23 @@ class ThisNode {
     [[nodiscard]] std::vector<http::Gauge> gauges() const;
 
   private:
-    ThisNode(const RegistryConfig& config, nodes::SharedSettings shared, const blobs::BlobStore& blobs,
+    ThisNode(const RegistryConfig& config, nodes::SharedSettings shared, std::unique_ptr<OwnStore> own_store,
              std::unique_ptr<nodes::NodeBoard> board, std::unique_ptr<nodes::WriterLock> lock,
              std::unique_ptr<const catalog::Catalog> reader,
              std::unique_ptr<const catalog::Catalog> publishers_reader);
     // One that others cannot reach passes nothing on either, and its pages outlast the database.
     [[nodiscard]] bool has_address() const { return !is_alone() && !config_.address.empty(); }
     [[nodiscard]] nodes::LeaseHooks hooks();
-    // Looks for the mark in the store of the wheels, which may take as long as a store hangs.
-    void look_at_blobs();
+    // Looks for the store of the wheels, which may take as long as a store hangs, and notes how far its catalog is.
+    void look_at_store();
     [[nodiscard]] bool sees_blobs() const;
 
     const NodeConfig config_;
     const NodeTrees trees_;
-    const blobs::BlobStore& blobs_;
-    const std::string mark_;  // empty: it has none
+    const std::unique_ptr<OwnStore> own_store_;  // of the thread of `looks_`
     const nodes::SystemNodeClock clock_;
-    std::atomic<bool> was_mark_seen_ = true;
+    std::int64_t notes_at_us_ = 0;  // of the thread of `looks_`
+    std::atomic<bool> was_store_seen_ = true;
     std::atomic<std::int64_t> looks_since_us_ = 0;  // 0: no look is under way
     const std::unique_ptr<nodes::NodeBoard> board_;
     const std::unique_ptr<nodes::WriterLock> lock_;

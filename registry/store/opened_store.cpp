@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "lib/base/files/file.hpp"
+#include "registry/lifecycle/store_identity.hpp"
 #include "registry/nodes/node_board.hpp"
 
 namespace wheelyard::registry {
@@ -10,7 +11,9 @@ namespace wheelyard::registry {
 lifecycle::LifecycleParts OpenedStore::place(const base::Clock& clock) {
     return {.on_catalog = [this](const lifecycle::CatalogWork& work) { return work(*catalog); },
             .blobs = *blobs,
-            .clock = clock};
+            .clock = clock,
+            .store = config.blob_place().text(),
+            .config = config.file};
 }
 
 base::Status OpenedStore::show(const std::vector<catalog::FileName>& files) const {
@@ -40,6 +43,9 @@ base::Result<std::unique_ptr<OpenedStore>> open_store(RegistryConfig config,
     WHEELYARD_ASSIGN(auto catalog, store.writer());
     auto opened = std::make_unique<OpenedStore>(
         OpenedStore{std::move(config), std::move(store), std::move(blobs), std::move(catalog), {}});
+    const base::SystemClock clock;
+    const auto claim = lifecycle::claim_store(opened->place(clock));
+    if (!claim && lifecycle::is_of_store(claim.error())) return base::fail(claim.error());
     WHEELYARD_ASSIGN(opened->publish, open_publisher(opened->config, opened->store, *opened->blobs));
     return opened;
 }

@@ -466,7 +466,8 @@ class CommandTest(BrokenCase):
     def test_migrate(self):
         for name in ("catalog.sqlite", "catalog.sqlite-wal", "catalog.sqlite-shm"):
             (self.farm.data / name).unlink(missing_ok=True)
-        shutil.rmtree(self.farm.tree)
+        for name in ("public", "blobs"):  # they are the former catalog's
+            shutil.rmtree(self.farm.data / name)
         (self.farm.data / "catalog.sqlite").touch()  # a database of version 0: before the first step
 
         def is_new(self):

@@ -209,6 +209,43 @@ class LifecycleTest(FarmCase):
         self.assertEqual(second.files("flipped")[bad.name]["hashes"]["sha256"], sha256_of(bad))
         second.check_tree()
 
+    def test_a_server_with_yesterdays_catalog_lists_what_is_lost_and_takes_uploads(self):
+        with Farm() as farm:
+            token = farm.create_token()
+            kept, lost, newer = (Wheel("days", version).write(self.folder) for version in ("1.0", "2.0", "3.0"))
+            farm.start()
+            self.assertEqual(RawUpload(farm, token, kept).send()[0], 200)
+            farm.stop()
+            shutil.copy(farm.data / "catalog.sqlite", self.folder / "yesterday")
+            farm.start()
+            self.assertEqual(RawUpload(farm, token, lost).send()[0], 200)
+            farm.stop()
+            farm.start()  # each start notes in the store how far the catalog is
+            farm.stop()
+            for file in farm.data.glob("catalog.sqlite*"):
+                file.unlink()
+            shutil.copy(self.folder / "yesterday", farm.data / "catalog.sqlite")
+            farm.start()
+            self.assertEqual((farm.data / "lost-files.tsv").read_text(), f"{INDEX}\t{sha256_of(lost)}\t{lost.name}\n")
+            self.assertEqual(RawUpload(farm, token, newer).send()[0], 200)
+            self.assertEqual(set(farm.files("days")), {kept.name, newer.name})
+            farm.wait_for_late_pages()
+            self.assert_ran(farm.run("wheelyard-indexer", "check", "--to", farm.tree, "--store", farm.data, "--repair"))
+            gc = "wheelyard-registry", "gc", "-c", farm.config
+            self.assert_failed(farm.run(*gc), "another history")
+            self.assert_ran(farm.run("wheelyard-registry", "store", "adopt", "-c", farm.config))
+            self.assert_ran(farm.run(*gc))
+            self.assertEqual(farm.get("/readyz")[0], 200)
+
+    def test_a_second_registry_in_one_folder_of_wheels_is_refused_and_takes_nothing(self):
+        wheel = self.upload("owned")
+        with Farm() as other:
+            other.data.mkdir()
+            (other.data / "blobs").symlink_to(self.farm.data / "blobs")
+            for command in ("serve", "gc", "verify"):
+                self.assert_failed(other.run("wheelyard-registry", command, "-c", other.config), "another registry's", "store adopt")
+        self.assertEqual(self.status_of(wheel), 200)
+
 
 if __name__ == "__main__":
     main()

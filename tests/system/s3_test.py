@@ -39,9 +39,9 @@ WHEELS_BEFORE_KILL = 3
 class S3Farm(Farm):
     """A farm whose [stores] names the bucket; or, without a store, the data folder."""
 
-    def __init__(self, store: S3Store, folder: Path, public: bool = True):
+    def __init__(self, store: S3Store, folder: Path, public: bool = True, prefix: str = PREFIX):
         folder.mkdir(exist_ok=True)
-        super().__init__((INDEX, PRIVATE), folder=folder, index_settings={PRIVATE: 'read = "token"'}, stores=store.settings(f"/{PREFIX}", public))
+        super().__init__((INDEX, PRIVATE), folder=folder, index_settings={PRIVATE: 'read = "token"'}, stores=store.settings(f"/{prefix}", public))
 
 
 class CountingLine:
@@ -106,8 +106,11 @@ class S3Test(FarmCase):
         return Wheel(project, version, extra_members={f"{module}/data": incompressible(kib << 10, seed)}).write(self.folder)
 
     def upload(self, wheel: Path, index: str = INDEX) -> str:
+        return self.upload_to(self.farm, wheel, index)
+
+    def upload_to(self, farm: Farm, wheel: Path, index: str = INDEX) -> str:
         """Uploads it; its hash."""
-        status, problem = RawUpload(self.farm, self.token, wheel, index).send()
+        status, problem = RawUpload(farm, self.token, wheel, index).send()
         self.assertEqual(status, 200, problem)
         return hashlib.sha256(wheel.read_bytes()).hexdigest()
 
@@ -412,6 +415,62 @@ class S3Test(FarmCase):
             self.assertEqual((restored.data / f"blobs/sha256/{sha256[:2]}/{sha256}").read_bytes(), wheel.read_bytes())
             self.assert_failed(restored.run(*migrate, "-c", restored.config, "--to", restored.config), "same store")
 
+    def test_another_registry_or_an_older_copy_of_the_catalog_takes_nothing_from_the_bucket(self):
+        self.farm.stop()  # then the file alone has every row
+        shutil.copy(self.farm.data / "catalog.sqlite", self.folder / "yesterday")
+        self.farm.start()
+        hashes = []
+        with self.old_objects(hashes):
+            hashes.append(self.upload(self.wheel("yard-of-today", seed=61)))
+        self.farm.stop()  # it notes its newest event at each start, and every minute
+        self.farm.start()
+        before = self.store.keys(f"{PREFIX}/sha256/")
+        with S3Farm(self.store, self.folder / "another") as another:
+            in_folder = another.folder / "folder.toml"
+            in_folder.write_text(another.config.read_text().replace(another.stores, ""))
+            for command in ("serve", "serve --check", "gc", "gc --dry-run", "verify", f"store migrate -c {in_folder} --to"):
+                with self.subTest(command):
+                    done = another.run("wheelyard-registry", *command.split(), *(() if "--to" in command else ("-c",)), another.config)
+                    self.assert_failed(done, "another registry's", f"store adopt -c {another.config}")
+        with S3Farm(self.store, self.folder / "older") as older:
+            older.data.mkdir()
+            shutil.copy(self.folder / "yesterday", older.data / "catalog.sqlite")
+            gc = "wheelyard-registry", "gc", "--grace", "1h", "-c", older.config
+            self.assert_failed(older.run(*gc), "older than the store", "store adopt")
+            older.start()
+            self.upload_to(older, self.wheel("yard-of-the-copy", seed=62))
+            self.assert_failed(older.run(*gc), "another history", "store adopt")
+            self.assertLessEqual(set(before), set(self.store.keys(f"{PREFIX}/sha256/")))
+            adopt = "wheelyard-registry", "store", "adopt", "-c"
+            self.assert_ran(older.run(*adopt, older.config), "was of registry")
+            self.assert_failed(self.command("gc", "--grace", "1h"), "another registry's")
+            self.assert_ran(older.run(*gc, "--dry-run"), "would")
+            self.assert_ran(self.farm.run(*adopt, self.farm.config))
+            self.assert_failed(older.run(*gc), "another registry's")
+        self.assert_ran(self.command("gc", "--grace", "1h"))
+        self.assertIsNotNone(self.store.object(self.key(hashes[0])))
+
+    def test_a_backup_of_a_bucket_that_lacks_blobs_has_everything_else(self):
+        good, gone, damaged = (self.wheel(f"yard-saved-{number}", seed=64 + number) for number in range(3))
+        sha256, *lost = (self.upload(wheel) for wheel in (good, gone, damaged))
+        self.assertEqual(self.store.request("DELETE", self.key(lost[0]))[0], 204)
+        self.assertEqual(self.store.request("PUT", self.key(lost[1]), b"x" + damaged.read_bytes()[1:])[0], 200)
+        saved = self.command("backup", self.folder / "backup", "-q")
+        restored = self.farm.run("wheelyard-registry", "restore", self.folder / "backup", self.folder / "restored/data", "-q")
+        for done, word in ((saved, "saved"), (restored, "restored")):
+            self.assert_failed(done, f"everything else is {word}")
+            for each in lost:
+                self.assertIn(f"damaged or missing: {each}", done.stdout)
+        self.assertEqual(sorted(json.loads((self.folder / "backup/backup.json").read_text())["lacks"]), sorted(lost))
+        with Farm((INDEX, PRIVATE), folder=self.folder / "restored", index_settings={PRIVATE: 'read = "token"'}) as farm:
+            farm.start()
+            self.assertEqual(farm.get(f"/{INDEX}/files/{sha256[:2]}/{sha256}/{good.name}")[2], good.read_bytes())
+            for wheel in (gone, damaged):
+                self.assertEqual(RawUpload(farm, self.token, wheel).send()[0], 200)  # the repair
+                self.assertIn(wheel.name, farm.files(wheel.name.partition("-1.0")[0].replace("_", "-")))
+        for wheel in (gone, damaged):
+            self.upload(wheel)
+
     # --- the store fails ----------------------------------------------------------------------------------------------
 
     def test_a_store_that_is_killed_in_uploads_loses_nothing_that_was_acknowledged(self):
@@ -456,7 +515,7 @@ class S3Test(FarmCase):
 
     def test_a_server_stops_although_its_store_hangs(self):
         """Within the farm's patience, which is less than a request to a silent store would last."""
-        with S3Farm(self.store, self.folder / "hanging") as farm:
+        with S3Farm(self.store, self.folder / "hanging", prefix="hanging") as farm:
             token = farm.create_token()
             farm.start()
             self.assertEqual(RawUpload(farm, token, self.wheel("yard-before", seed=50)).send()[0], 200)

@@ -11,6 +11,7 @@
 #include "lib/base/check.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/private_files.hpp"
+#include "lib/base/files/temporary_files.hpp"
 #include "lib/base/files/untrusted_file.hpp"
 #include "lib/base/limits.hpp"
 #include "lib/base/text/encoding.hpp"
@@ -168,6 +169,8 @@ base::Result<FolderBlobs> FolderBlobs::open(const fs::path& directory) {
     WHEELYARD_TRY(make_folders(root_of(directory)));
     WHEELYARD_TRY(check_same_file_system(directory));
     WHEELYARD_TRY(put_back_collecting(directory));
+    WHEELYARD_TRY(
+        base::remove_temporary_files(identity_of(directory)));  // who writes it now does so again later
     WHEELYARD_ASSIGN(base::Fd root, base::open_read(root_of(directory)));
     return FolderBlobs(directory, std::move(staging), std::move(root));
 }
@@ -206,17 +209,12 @@ fs::path FolderBlobs::path_of(std::string_view sha256) const {
     return file_of(directory_, sha256);
 }
 
-base::Status FolderBlobs::leave_mark(const std::string& name) const {
-    const fs::path mark = mark_of(directory_, name);
-    WHEELYARD_TRY(base::make_directories(mark.parent_path()));
-    return base::replace_file(mark, {});
+base::Status FolderBlobs::write_identity(std::string_view document) const {
+    return base::replace_file(identity_of(directory_), document);
 }
 
-base::Result<bool> FolderBlobs::has_mark(const std::string& name) const {
-    std::error_code error;
-    const bool is_there = fs::exists(mark_of(directory_, name), error);
-    if (error) return base::fail_errno("stat", mark_of(directory_, name).string(), error.value());
-    return is_there;
+base::Result<std::string> FolderBlobs::read_identity() const {
+    return base::read_file(identity_of(directory_), max_identity_bytes);
 }
 
 }  // namespace wheelyard::blobs

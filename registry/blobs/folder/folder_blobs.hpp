@@ -34,8 +34,8 @@ class FolderBlobs final : public BlobStore {
     // Moves it to `damaged/<hash>`.
     [[nodiscard]] base::Result<bool> isolate_damaged(const StoredBlob& blob) const override;
 
-    [[nodiscard]] base::Status leave_mark(const std::string& name) const override;
-    [[nodiscard]] base::Result<bool> has_mark(const std::string& name) const override;
+    [[nodiscard]] base::Status write_identity(std::string_view document) const override;
+    [[nodiscard]] base::Result<std::string> read_identity() const override;
 
     // For tests, which damage the file.
     [[nodiscard]] std::filesystem::path path_of(std::string_view sha256) const;

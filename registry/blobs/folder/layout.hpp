@@ -19,9 +19,8 @@ inline constexpr mode_t stored_mode = 0444;
                                                    std::string_view sha256) {
     return root_of(directory) / sha256.substr(0, 2) / sha256;
 }
-[[nodiscard]] inline std::filesystem::path mark_of(const std::filesystem::path& directory,
-                                                   std::string_view name) {
-    return directory / "blobs" / "marks" / name;
+[[nodiscard]] inline std::filesystem::path identity_of(const std::filesystem::path& directory) {
+    return directory / "blobs" / "registry.json";
 }
 // Puts back blobs that a killed collection left in `collecting/`.
 [[nodiscard]] base::Status put_back_collecting(const std::filesystem::path& directory);

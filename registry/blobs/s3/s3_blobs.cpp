@@ -232,16 +232,14 @@ base::Result<std::vector<StoredBlob>> S3Blobs::list(std::string_view two_digits)
     return found;
 }
 
-base::Status S3Blobs::leave_mark(const std::string& name) const {
-    const base::MemoryReader nothing{std::string_view()};
-    WHEELYARD_ASSIGN(const std::string sha256, hash_of(nothing));
-    return client_->put(std::string(mark_keys) + name, nothing, sha256);
+base::Status S3Blobs::write_identity(std::string_view document) const {
+    return client_->put(std::string(identity_key), base::MemoryReader(document), base::sha256_hex(document));
 }
 
-base::Result<bool> S3Blobs::has_mark(const std::string& name) const {
-    const auto found = client_->head(std::string(mark_keys) + name);
-    if (!found && found.error().os_error != ENOENT) return base::fail(found.error());
-    return found.has_value();
+base::Result<std::string> S3Blobs::read_identity() const {
+    return client_->get(std::string(identity_key), 0, max_identity_bytes).map([](S3Client::Part part) {
+        return std::move(part.bytes);
+    });
 }
 
 std::optional<std::string> S3Blobs::url_for(std::string_view sha256, std::string_view filename) const {

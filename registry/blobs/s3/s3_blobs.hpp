@@ -3,7 +3,7 @@
 //     PREFIX/sha256/ab/<hash>     a blob; its hash is the signed hash of the request's payload
 //     PREFIX/damaged/<hash>       bytes that verify has put aside
 //     PREFIX/dying/<hash>         is about to be removed (removal.cpp)
-//     PREFIX/marks/<name>         no bytes: a node knows by it that this is the store of the others
+//     PREFIX/registry.json        whose blobs these are (lifecycle/store_identity.hpp)
 //
 // Staging is in the data folder: bytes are hashed and inspected there. An object that is stored again is written again,
 // which repairs it.
@@ -28,7 +28,7 @@ namespace wheelyard::blobs {
 inline constexpr std::string_view blob_keys = "sha256/";
 inline constexpr std::string_view damaged_keys = "damaged/";
 inline constexpr std::string_view dying_keys = "dying/";
-inline constexpr std::string_view mark_keys = "marks/";
+inline constexpr std::string_view identity_key = "registry.json";
 
 [[nodiscard]] inline std::string key_of(std::string_view sha256) {
     return std::string(blob_keys).append(sha256.substr(0, 2)).append("/").append(sha256);
@@ -65,8 +65,8 @@ class S3Blobs final : public BlobStore {
     [[nodiscard]] base::Result<bool> remove_if_stored_before(std::string_view sha256,
                                                              base::UnixMicros before) const override;
     [[nodiscard]] base::Result<bool> isolate_damaged(const StoredBlob& blob) const override;
-    [[nodiscard]] base::Status leave_mark(const std::string& name) const override;
-    [[nodiscard]] base::Result<bool> has_mark(const std::string& name) const override;
+    [[nodiscard]] base::Status write_identity(std::string_view document) const override;
+    [[nodiscard]] base::Result<std::string> read_identity() const override;
     [[nodiscard]] bool serves_files() const override { return true; }
     [[nodiscard]] std::optional<std::string> url_for(std::string_view sha256,
                                                      std::string_view filename) const override;

@@ -117,7 +117,15 @@ ALTER TABLE file ADD COLUMN attestations_size_bytes BIGINT NOT NULL DEFAULT 0 CH
 CREATE INDEX file_by_attestations_sha256 ON file (attestations_sha256) WHERE attestations_sha256 IS NOT NULL;
 )sql";
 
-constexpr std::array steps{version_1, version_2};
+constexpr const char* version_3 = R"sql(
+CREATE TABLE registry (
+    only_row BIGINT PRIMARY KEY CHECK (only_row = 1),
+    id       TEXT NOT NULL
+);
+INSERT INTO registry VALUES (1, replace(gen_random_uuid()::text, '-', ''));
+)sql";
+
+constexpr std::array steps{version_1, version_2, version_3};
 
 }  // namespace
 

@@ -529,4 +529,11 @@ base::Result<std::string> SqlCatalog<Database>::index_list() const {
     return read_list(database_);
 }
 
+template <typename Database>
+base::Result<std::string> SqlCatalog<Database>::registry_id() const {
+    WHEELYARD_ASSIGN(auto query, database_.prepare("SELECT id FROM registry"));
+    WHEELYARD_ASSIGN(const bool row, query.step());
+    return row ? query.text(0) : std::string();
+}
+
 }  // namespace wheelyard::catalog

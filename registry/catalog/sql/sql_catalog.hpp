@@ -37,6 +37,7 @@ class SqlCatalog : public Catalog {
                                                  const EventRange& range) const override;
     base::Status for_each_event(Serial after, Serial until, const std::function<base::Status(Event&)>& see,
                                 EventParts parts) const override;
+    base::Result<std::string> registry_id() const override;
     base::Result<std::string> index_list() const override;
     base::Result<std::vector<std::string>> projects(std::string_view index) const override;
     base::Result<std::vector<FileRow>> files(std::string_view index, std::string_view project) const override;
@@ -78,6 +79,7 @@ class SqlCatalog : public Catalog {
     base::Result<std::vector<IndexRule>> index_rules() const override;
     base::Status write_rule(const IndexRule& rule) override;
     base::Status write_index_list(const std::string& list) override;
+    base::Status write_registry_id(const std::string& id) override;
     base::Status insert_token(const TokenRow& row) override;
     base::Status delete_token(std::string_view id) override;
     base::Status mark_revoked(std::string_view id, const Cause& cause) override;

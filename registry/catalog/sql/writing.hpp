@@ -110,6 +110,11 @@ base::Status SqlCatalog<Database>::write_index_list(const std::string& list) {
 }
 
 template <typename Database>
+base::Status SqlCatalog<Database>::write_registry_id(const std::string& id) {
+    return database_.run_later("UPDATE registry SET id = ?", id);
+}
+
+template <typename Database>
 base::Status SqlCatalog<Database>::insert_token(const TokenRow& row) {
     return engine::insert_row(database_, "token", sql::token_columns, row);
 }

@@ -152,7 +152,17 @@ ALTER TABLE file ADD COLUMN attestations_size_bytes INTEGER NOT NULL DEFAULT 0 C
 CREATE INDEX file_by_attestations_sha256 ON file (attestations_sha256) WHERE attestations_sha256 IS NOT NULL;
 )sql";
 
-constexpr std::array steps{version_1, version_2, version_3, version_4, version_5, version_6, version_7};
+constexpr const char* version_8 = R"sql(
+-- Which registry this is. The store of the wheels has it too (registry.json), so that no other catalog's gc takes them away.
+CREATE TABLE registry (
+    only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
+    id       TEXT NOT NULL
+) STRICT;
+INSERT INTO registry VALUES (1, lower(hex(randomblob(16))));
+)sql";
+
+constexpr std::array steps{version_1, version_2, version_3, version_4,
+                           version_5, version_6, version_7, version_8};
 
 }  // namespace
 

@@ -33,6 +33,7 @@ constexpr std::array schema{
     "INSERT INTO writer_timeline VALUES (1, " WHEELYARD_TIMELINE ")",
     "ALTER TABLE node ADD COLUMN place TEXT NOT NULL DEFAULT '', ADD COLUMN settings TEXT NOT NULL DEFAULT "
     "'', ADD COLUMN lost BIGINT NOT NULL DEFAULT 0;"
+    // Of older programs: lifecycle/store_identity.hpp has taken its place.
     "CREATE TABLE blob_mark (only_row SMALLINT PRIMARY KEY CHECK (only_row = 1), mark TEXT NOT NULL);"
     "INSERT INTO blob_mark VALUES (1, '')",
 };
@@ -133,19 +134,6 @@ class PostgresBoard final : public NodeBoard {
                              .lost = query.integer(8)},
                             query.integer(5)});
         }
-    }
-
-    [[nodiscard]] base::Result<std::string> blob_mark() override {
-        WHEELYARD_ASSIGN(auto query, database_.prepare("SELECT mark FROM blob_mark"));
-        WHEELYARD_ASSIGN(const bool has_row, query.step());
-        return has_row ? query.text(0) : std::string();
-    }
-    [[nodiscard]] base::Result<bool> replace_blob_mark(const std::string& before,
-                                                       const std::string& mark) override {
-        WHEELYARD_ASSIGN(
-            auto query,
-            database_.prepare("UPDATE blob_mark SET mark = ? WHERE mark = ? RETURNING 1", mark, before));
-        return query.step();
     }
 
   private:

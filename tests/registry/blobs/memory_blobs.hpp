@@ -8,7 +8,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,14 +50,15 @@ class MemoryBlobs : public BlobStore {
         if (blob == kept_->blobs.end()) return std::nullopt;
         return described(*blob);
     }
-    base::Status leave_mark(const std::string& name) const override {
+    base::Status write_identity(std::string_view document) const override {
         const std::lock_guard lock(kept_->mutex);
-        kept_->marks.insert(name);
+        kept_->identity = document;
         return {};
     }
-    base::Result<bool> has_mark(const std::string& name) const override {
+    base::Result<std::string> read_identity() const override {
         const std::lock_guard lock(kept_->mutex);
-        return kept_->marks.count(name) == 1;
+        if (kept_->identity.empty()) return base::fail_errno("open", "registry.json", ENOENT);
+        return kept_->identity;
     }
     base::Result<std::vector<StoredBlob>> list(std::string_view two_digits) const override {
         const std::lock_guard lock(kept_->mutex);
@@ -103,7 +103,7 @@ class MemoryBlobs : public BlobStore {
     struct Kept {
         std::mutex mutex;
         Blobs blobs;
-        std::set<std::string> marks;
+        std::string identity;
     };
     class SharedReader final : public base::Reader {
       public:

@@ -160,14 +160,16 @@ TEST_CASE("any store: what was never stored is nowhere, and taking it away is no
     });
 }
 
-TEST_CASE("any store: a mark is there for who looks into the same store, and is no blob") {
+TEST_CASE("any store: its identity is the last one that was written, and no blob") {
     for_each_kind([](const Tried& tried) {
-        CHECK_FALSE(tried.blobs.has_mark("8f0c5a").value());
-        REQUIRE(tried.blobs.leave_mark("8f0c5a"));
-        REQUIRE(tried.blobs.leave_mark("8f0c5a"));
-        CHECK(tried.blobs.has_mark("8f0c5a").value());
-        CHECK_FALSE(tried.blobs.has_mark("8f0c5b").value());
-        CHECK(tried.blobs.list("8f")->empty());
+        CHECK(tried.blobs.read_identity().error().os_error == ENOENT);
+        REQUIRE(tried.blobs.write_identity("{\"of\":\"another one\"}"));
+        REQUIRE(tried.blobs.write_identity("{}"));
+        CHECK(tried.blobs.read_identity().value() == "{}");
+        REQUIRE(blobs::for_each_two_digits([&](const std::string& digits) -> base::Status {
+            CHECK(tried.blobs.list(digits)->empty());
+            return {};
+        }));
     });
 }
 

@@ -12,6 +12,7 @@
 #include "registry/blobs/folder/folder_blobs.hpp"
 #include "registry/database/store.hpp"
 #include "registry/lifecycle/perform.hpp"
+#include "registry/lifecycle/store_identity.hpp"
 
 namespace wheelyard::lifecycle {
 
@@ -28,6 +29,8 @@ struct PlaceFixture {
                          .blobs = blobs,
                          .clock = clock,
                          .admits = [](const auto&...) { return base::Status(); }};
+
+    PlaceFixture() { REQUIRE(claim_store(place)); }  // as the first start does
 
     // Stored as if at the manual clock's time.
     std::string store(const std::string& bytes) const {

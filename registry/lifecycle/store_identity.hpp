@@ -1,0 +1,54 @@
+// Whose the store of the wheels is. Two registries in one store, or an older copy of a catalog beside the one in use, would
+// each take the other's wheels for orphans. So one document lies beside the wheels:
+//
+//     {"format":"wheelyard.store/1","registry":"5f2a…","store":"8f0c…","place":"s3://farm at https://…",
+//      "serial":1759,"time":1795176000000000,"kind":"file_added"}
+//
+// `registry` is the catalog's registry_id(). `store` is random, of this store alone: nodes know by it that they use the
+// same one, whatever each calls it; `place` is what its first program called it. The event is the newest one that was
+// noted. A catalog that ends before it, or has another event there, is another copy than the one that has used the store.
+//
+// gc removes nothing that is younger than min_grace_ms. So it is enough that a server notes its newest event more often.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "lib/base/result.hpp"
+#include "registry/blobs/store.hpp"
+#include "registry/catalog/catalog.hpp"
+#include "registry/lifecycle/perform.hpp"
+
+namespace wheelyard::lifecycle {
+
+struct StoreIdentity {
+    std::string registry;
+    std::string store;
+    std::string place;
+    catalog::EventMark event;
+};
+
+// nullopt: the store has none, as one that only older programs have used. "store.identity": it cannot be read.
+[[nodiscard]] base::Result<std::optional<StoreIdentity>> read_identity(const blobs::BlobStore& blobs);
+
+struct StoreClaim {
+    StoreIdentity identity;
+    // "store.other_history": the catalog is older than the store, or has gone another way since. Then nothing was noted.
+    base::Status history = {};
+};
+// Checks that the store is the catalog's, and notes its newest event. A store without a document becomes the catalog's if
+// it is empty or the catalog knows what is in it. "store.of_another": it is another registry's.
+[[nodiscard]] base::Result<StoreClaim> claim_store(const LifecycleParts& place);
+// The same check, which changes nothing: a store without a document passes.
+[[nodiscard]] base::Status check_store(const LifecycleParts& place);
+// Whether an error of claim_store() says what is in the store, and not that it does not answer.
+[[nodiscard]] bool is_of_store(const base::Error& error);
+// Makes the store the catalog's, under another registry_id(): a copy of the catalog, and another registry that has used the
+// store, are refused from then on. The identity before it, and the new one.
+struct Adopted {
+    std::optional<StoreIdentity> before;
+    StoreIdentity now;
+};
+[[nodiscard]] base::Result<Adopted> adopt_store(const LifecycleParts& place);
+
+}  // namespace wheelyard::lifecycle
