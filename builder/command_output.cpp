@@ -9,7 +9,7 @@
 namespace wheelyard::builder {
 
 void print(const std::string& text) {
-    std::fputs(text.c_str(), stdout);
+    base::print(stdout, text);
 }
 
 void tell(const std::string& text) {

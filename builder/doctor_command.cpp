@@ -10,6 +10,7 @@
 #include "builder/doctor/doctor.hpp"
 #include "builder/site/site_file.hpp"
 #include "lib/base/process/process.hpp"
+#include "lib/base/process/terminal.hpp"
 #include "lib/base/process/user.hpp"
 #include "lib/base/text/text.hpp"
 
@@ -91,7 +92,7 @@ int run_doctor(const Arguments& arguments) {
         return check_own_rules(arguments.name.empty() ? folder : fs::path(arguments.name));
     const RuleBook book(folder);
     for (const auto& problem : book.problems())
-        std::fprintf(stderr, "wheelyard-builder: a rule is left out: %s\n", problem.c_str());
+        base::print(stderr, "wheelyard-builder: a rule is left out: %s\n", problem.c_str());
     if (!arguments.explain_code.empty()) return explain(arguments, book);
     if (arguments.name.empty())
         return complain({"doctor.no_log", "No log given", "", "name a file, or - for standard input"},

@@ -12,7 +12,7 @@
 #include "builder/remote/enrolment.hpp"
 #include "builder/site/site.hpp"
 #include "lib/base/clock.hpp"
-#include "lib/base/text/printable.hpp"
+#include "lib/base/process/terminal.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/http_client.hpp"
 
@@ -67,10 +67,10 @@ std::string read_code() {
         const char* got = std::fgets(line.data(), line.size(), stdin);
         return got == nullptr ? std::string() : std::string(base::trim(got));
     }
-    std::fputs("Code of `wheelyard-registry agent enrol` (not shown): ", stderr);
+    base::print(stderr, "Code of `wheelyard-registry agent enrol` (not shown): ");
     const HiddenInput hidden;
     const char* got = std::fgets(line.data(), line.size(), stdin);
-    std::fputs("\n", stderr);
+    base::print(stderr, "\n");
     return got == nullptr ? std::string() : std::string(base::trim(got));
 }
 
@@ -88,7 +88,7 @@ int run_enrol(const Arguments& arguments) {
     const Failpoints failpoints(arguments.failpoint);
     const auto done = enrol({http, clock, *site->registry, site->name, failpoints}, read_code());
     if (!done) return complain(done.error(), exit_failed);
-    print(base::printable(*done) + "\n");
+    print(*done + "\n");
     return exit_well;
 }
 

@@ -5,7 +5,6 @@
 
 #include "builder/show/report.hpp"
 #include "lib/base/limits.hpp"
-#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 
@@ -141,7 +140,7 @@ std::string render_story(const CellStory& story) {
         add_failure(text, attempt, story);
     }
     if (story.attempts.empty()) text += "\nNo attempts yet.\n";
-    return base::printable(text);
+    return text;
 }
 
 std::string render_story_json(const CellStory& story) {

@@ -13,6 +13,7 @@
 #include "builder/commands.hpp"
 #include "builder/site/site_file.hpp"
 #include "lib/base/process/process.hpp"
+#include "lib/base/process/terminal.hpp"
 #include "lib/base/text/usage.hpp"
 #include "lib/base/version.hpp"
 
@@ -350,8 +351,8 @@ bool find_site(Arguments& arguments) {
     }
     arguments.site = chosen->file;
     if (chosen->is_remembered)
-        std::fprintf(stderr, "wheelyard-builder: --site %s, which the last `site init` wrote\n",
-                     arguments.site.c_str());
+        wheelyard::base::print(stderr, "wheelyard-builder: --site %s, which the last `site init` wrote\n",
+                               arguments.site.c_str());
     return true;
 }
 
@@ -413,7 +414,7 @@ int main(int argc, char** argv) {
             return command->run(arguments);
         }
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "wheelyard-builder: internal error: %s\n", error.what());
+        wheelyard::base::print(stderr, "wheelyard-builder: internal error: %s\n", error.what());
         return 1;
     }
     return 2;

@@ -248,7 +248,7 @@ int run_logs(const Arguments& arguments) {
     if (attempt->job.governed)
         base::print_message(stderr, "governed: " + wire::describe(*attempt->job.governed) + "\n");
     const auto log = (*place)->log_of(*attempt);
-    std::fputs((log.string() + ":\n").c_str(), stderr);
+    base::print(stderr, log.string() + ":\n");
     base::TerminalWriter writer(stdout, arguments.raw);
     std::uint64_t at = 0;
     if (arguments.follow) {

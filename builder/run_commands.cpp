@@ -14,7 +14,6 @@
 #include "builder/workplace/status_sender.hpp"
 #include "lib/base/process/terminal.hpp"
 #include "lib/base/process/terminal_columns.hpp"
-#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
@@ -55,7 +54,7 @@ int tick_for_ever(const Arguments& arguments) {
     base::SystemClock clock;
     TickLines lines;
     const Say say = [&](std::FILE* out, const std::string& text) {
-        std::fputs(base::printable(lines.fresh(text, clock.now())).c_str(), out);
+        base::print(out, lines.fresh(text, clock.now()));
         std::fflush(out);
     };
     while (true) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lib/base/process/terminal.hpp"
 #include "lib/base/process/terminal_columns.hpp"
 #include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
@@ -37,8 +38,7 @@ void Screen::clear() {
 
 void Screen::line(const std::string& text) {
     clear();
-    const std::string shown = base::printable(text) + "\n";
-    std::fputs((terminal_ ? base::wrap_lines(shown, columns()) : shown).c_str(), out_);
+    base::print(out_, terminal_ ? base::wrap_lines(text + "\n", columns()) : text + "\n");
     std::fflush(out_);
 }
 
@@ -50,7 +50,7 @@ void Screen::show(const std::vector<AttemptView>& active) {
                     view.attempt.asked.version + ": " + render_activity(view);
         }
         clear();
-        std::fputs(cut_to(base::printable(base::replace_all(text, "\n", " ")), columns()).c_str(), out_);
+        base::print(out_, cut_to(base::printable_line(text), columns()));
         std::fflush(out_);
         drawn_ = !active.empty();
         return;

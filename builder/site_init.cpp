@@ -16,7 +16,9 @@
 #include "builder/survey/site_like.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/process/process.hpp"
+#include "lib/base/process/terminal.hpp"
 #include "lib/base/text/encoding.hpp"
+#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
@@ -32,9 +34,8 @@ std::string ask_on_terminal(const std::string& question, const std::string& fall
     const auto last = question.rfind('\n') + 1;  // npos + 1 is 0
     const std::string problem = question.substr(0, last);
     for (const auto line : base::split_lines(problem))
-        std::cerr << one_line(line) << "\n";
-    std::cerr << one_line(question.substr(last)) << (fallback.empty() ? "" : " [" + one_line(fallback) + "]")
-              << ": " << std::flush;
+        base::print(stderr, std::string(line) + "\n");
+    base::print(stderr, question.substr(last) + (fallback.empty() ? "" : " [" + fallback + "]") + ": ");
     std::string answer;
     if (!std::getline(std::cin, answer) || answer.size() > max_answer_bytes) return fallback;
     const auto words = base::trim(answer);
@@ -82,7 +83,7 @@ void print_next_steps(const LikeDraft& like, const std::string& known, const fs:
         text += "found here: " + base::join(like.found_here, ", ") + "\n" + "of " + known + ": " +
                 base::join(like.of_site, ", ") + "\n";
     for (const auto& one : draft.fill_in)
-        text += "fill in: " + one_line(one) + "\n";
+        text += "fill in: " + base::printable_line(one) + "\n";
     text += "next: wheelyard-builder site check --site " + base::quote_shell(file.string()) + "\n";
     tell(text);
 }

@@ -9,7 +9,6 @@
 
 #include "builder/workplace/notices.hpp"
 #include "builder/workplace/status_sender.hpp"
-#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
@@ -35,7 +34,7 @@ std::vector<std::string> places_of(const std::vector<Attempt>& active) {
 }  // namespace
 
 std::string event_line(const Attempt& attempt, const std::string& text) {
-    return attempt.asked.cell + " " + attempt.id + ": " + base::printable(text);
+    return attempt.asked.cell + " " + attempt.id + ": " + text;
 }
 
 bool awaits_login_node(const Attempt& attempt) {
@@ -71,8 +70,7 @@ namespace {
 void say_waits(const TickReport& report, std::set<std::string>& said, Screen& screen) {
     for (const Cell& cell : report.plan.cells) {
         const std::string line = cell.name + " waits: " + cell.reason;
-        if (is_waiting(cell) && !cell.of_closure && said.insert(line).second)
-            screen.line(base::printable(line));
+        if (is_waiting(cell) && !cell.of_closure && said.insert(line).second) screen.line(line);
     }
 }
 
@@ -95,7 +93,7 @@ void note_over(Plan& plan, std::map<std::string, Cell>& over) {
 
 base::Result<Plan> tick_until(Workplace& place, Screen& screen,
                               const std::function<bool(const TickReport&)>& is_enough) {
-    StatusSender sender(place, [&screen](const std::string& text) { screen.line(base::printable(text)); });
+    StatusSender sender(place, [&screen](const std::string& text) { screen.line(text); });
     base::UnixMicros changed = place.clock().now();  // when an attempt last moved
     base::UnixMicros useful = changed;               // when waiting last made sense
     bool says_who_works = true;
@@ -104,7 +102,7 @@ base::Result<Plan> tick_until(Workplace& place, Screen& screen,
     std::map<std::string, Cell>
         over;  // also of tasks, which leave the plan when the registry knows their end
     while (true) {
-        if (const auto refused = place.renew_token()) screen.line(base::printable(refused->text()));
+        if (const auto refused = place.renew_token()) screen.line(refused->text());
         auto report = place.agent().tick();
         if (!report && report.error().kind != base::ErrorKind::busy) return tl::unexpected(report.error());
         std::vector<Attempt> active;
@@ -124,7 +122,7 @@ base::Result<Plan> tick_until(Workplace& place, Screen& screen,
             screen.show(place.views(report->active));
             sender.after_tick(report->plan, report->moved || is_settled(*report));
             if (const auto notified = notify_after_tick(place, *report); !notified)
-                screen.line(base::printable(notified.error().text()));
+                screen.line(notified.error().text());
             const bool is_last = is_enough(*report);
             note_over(report->plan, over);
             if (!is_last && report->active.empty()) say_waits(*report, said, screen);

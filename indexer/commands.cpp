@@ -103,9 +103,9 @@ Json lagging_json(const std::vector<Lagging>& lagging) {
 
 void print_lagging(const std::vector<Lagging>& lagging, std::ostream& err) {
     for (const auto& item : lagging) {
-        err << "wheelyard-indexer: not updated: " << item.index << ", " << base::printable(item.project)
-            << (item.filename.empty() ? "" : ", ") << base::printable(item.filename) << ": "
-            << base::printable(item.error.text()) << '\n';
+        err << "wheelyard-indexer: not updated: " << item.index << ", " << base::printable_line(item.project)
+            << (item.filename.empty() ? "" : ", ") << base::printable_line(item.filename) << ": "
+            << base::printable_line(item.error.text()) << '\n';
     }
 }
 
@@ -139,7 +139,7 @@ Json report_json(const CheckReport& report) {
 int run_publish(const PublishOptions& options, base::Clock& clock, std::ostream& out, std::ostream& err) {
     const auto report = publish_store(options, clock);
     if (!report) {
-        err << "wheelyard-indexer: " << base::printable(report.error().text()) << '\n';
+        err << "wheelyard-indexer: " << base::printable_line(report.error().text()) << '\n';
         return 1;
     }
     if (options.json) {
@@ -159,8 +159,8 @@ namespace {
 
 void print_findings(const CheckReport& report, std::ostream& out) {
     for (const auto& finding : report.findings)
-        out << finding.code << "  " << base::printable(finding.page) << "  "
-            << base::printable(finding.detail) << '\n';
+        out << finding.code << "  " << base::printable_line(finding.page) << "  "
+            << base::printable_line(finding.detail) << '\n';
     out << report.pages << " pages and " << report.files << " files ("
         << base::render_bytes(report.bytes_hashed) << ") read: "
         << (report.findings.empty() ? "every link is valid"
@@ -219,7 +219,7 @@ int run_check(const CheckOptions& options, base::Clock& clock, std::ostream& out
             report = tl::unexpected(std::move(added.error()));
     }
     if (!report) {
-        err << "wheelyard-indexer: " << base::printable(report.error().text()) << '\n';
+        err << "wheelyard-indexer: " << base::printable_line(report.error().text()) << '\n';
         return 1;
     }
     if (options.json) {
@@ -250,7 +250,7 @@ int follow_once(const FollowCommand& command, io::HttpClient& http, base::Clock&
                 std::ostream& err) {
     const auto report = follow(command.follow, http, clock);
     if (!report) {
-        err << "wheelyard-indexer: " << base::printable(report.error().text()) << '\n';
+        err << "wheelyard-indexer: " << base::printable_line(report.error().text()) << '\n';
         return 1;
     }
     if (command.json) {
@@ -258,7 +258,7 @@ int follow_once(const FollowCommand& command, io::HttpClient& http, base::Clock&
         return report->lagging.empty() ? 0 : 1;
     }
     for (const std::string& warning : report->warnings)
-        err << "wheelyard-indexer: warning: " << base::printable(warning) << '\n';
+        err << "wheelyard-indexer: warning: " << base::printable_line(warning) << '\n';
     print_lagging(report->lagging, err);
     out << "The tree is at serial " << report->serial << ": " << report->projects << " projects checked, "
         << report->project_pages << " pages written, " << report->files_fetched << " files ("

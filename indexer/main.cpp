@@ -2,13 +2,14 @@
 #include <CLI/CLI.hpp>
 #include <exception>
 #include <functional>
-#include <iostream>
 #include <memory>
+#include <ostream>
 #include <utility>
 #include <vector>
 
 #include "indexer/client_command.hpp"
 #include "indexer/commands.hpp"
+#include "lib/base/process/terminal.hpp"
 #include "lib/base/process/user.hpp"
 #include "lib/base/text/usage.hpp"
 #include "lib/base/version.hpp"
@@ -17,7 +18,7 @@ namespace {
 
 using namespace wheelyard;
 
-using Run = std::function<int()>;  // gives the exit status
+using Run = std::function<int(std::ostream& out, std::ostream& err)>;  // gives the exit status
 
 struct CommandRow {
     const char* name;
@@ -95,9 +96,9 @@ Run add_publish(CLI::App& command) {
         "Publish the indexes with read = \"token\" instead of the public ones; the folder gets mode 0700");
     add_sign_key(command, options->sign);
     command.add_flag("--json", options->json, "Print JSON");
-    return [options] {
+    return [options](std::ostream& out, std::ostream& err) {
         base::SystemClock clock;
-        return indexer::run_publish(*options, clock, std::cout, std::cerr);
+        return indexer::run_publish(*options, clock, out, err);
     };
 }
 
@@ -126,9 +127,9 @@ Run add_check(CLI::App& command) {
                     "The registry's name of the index, if its folder has another")
         ->needs(root);
     command.add_flag("--json", options->json, "Print JSON");
-    return [options] {
+    return [options](std::ostream& out, std::ostream& err) {
         base::SystemClock clock;
-        return indexer::run_check(*options, clock, std::cout, std::cerr);
+        return indexer::run_check(*options, clock, out, err);
     };
 }
 
@@ -152,9 +153,9 @@ Run add_follow(CLI::App& command) {
     command.add_option("--every", options->every_s, "Repeat, with this many seconds between rounds")
         ->check(CLI::Range(1, 86'400));
     command.add_flag("--json", options->json, "Print each round as JSON");
-    return [options] {
+    return [options](std::ostream& out, std::ostream& err) {
         base::SystemClock clock;
-        return indexer::run_follow(*options, clock, std::cout, std::cerr);
+        return indexer::run_follow(*options, clock, out, err);
     };
 }
 
@@ -178,7 +179,9 @@ Run add_client_config(CLI::App& command) {
         ->check(CLI::IsMember({"pip", "uv", "poetry", "pdm", "lmod", "tcl"}));
     command.add_option("--to", options->to, "Write files and modulefiles into this folder");
     command.add_flag("--json", options->json, "Print JSON");
-    return [options] { return indexer::run_client_config(*options, std::cout, std::cerr); };
+    return [options](std::ostream& out, std::ostream& err) {
+        return indexer::run_client_config(*options, out, err);
+    };
 }
 
 // In the order of --help.
@@ -234,10 +237,15 @@ int main(int argc, char** argv) try {
         return base::end_parse(app, error, argc, argv);
     }
     for (const auto& [command, run] : added) {
-        if (command->parsed()) return run();
+        if (!command->parsed()) continue;
+        base::PrintedLines out(stdout, false);
+        base::PrintedLines err(stderr, true);
+        std::ostream to_out(&out);
+        std::ostream to_err(&err);
+        return run(to_out, to_err);
     }
     return 2;
 } catch (const std::exception& error) {
-    std::cerr << "wheelyard-indexer: internal error: " << error.what() << '\n';
+    base::print(stderr, "wheelyard-indexer: internal error: %s\n", error.what());
     return 1;
 }

@@ -323,7 +323,7 @@ int main(int argc, char** argv) {
     try {
         return run(argc, argv);
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "wheelyard-registry: unexpected failure: %s\n", error.what());
+        base::print(stderr, "wheelyard-registry: unexpected failure: %s\n", error.what());
         return exit_failed;
     }
 }

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "lib/base/limits.hpp"
-#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/text_table.hpp"
 #include "lib/wheel/filename.hpp"
@@ -58,9 +57,9 @@ std::string render_closure_table(const Closure& closure, const Plan& plan, const
                         cell ? std::string(cell_state_text(plan.cells[*cell].state)) : "",
                         why + (why.empty() || release.note.empty() ? "" : "; ") + release.note});
     }
-    return base::printable(base::render_table(rows, columns)) + std::to_string(closure.releases.size()) +
-           " releases, " + std::to_string(built) + " built here; versions by " + closure.resolver +
-           " with Python " + closure.python + "\n";
+    return base::render_table(rows, columns) + std::to_string(closure.releases.size()) + " releases, " +
+           std::to_string(built) + " built here; versions by " + closure.resolver + " with Python " +
+           closure.python + "\n";
 }
 
 std::string render_closure_reasons(const Closure& closure, const std::string& project) {
@@ -80,7 +79,7 @@ std::string render_closure_reasons(const Closure& closure, const std::string& pr
             if (!reason.of.empty()) queue.push_back(reason.of);
         }
     }
-    return base::printable(text);
+    return text;
 }
 
 }  // namespace wheelyard::builder

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "builder/doctor/packages.hpp"
-#include "lib/base/text/printable.hpp"
 #include "lib/io/json.hpp"
 
 namespace wheelyard::builder {
@@ -99,7 +98,7 @@ std::string render_examination(const Examination& seen, const std::string& log) 
     text += "\n" + std::to_string(seen.lines) + " lines";
     if (!seen.phase.empty()) text += ", last phase `" + seen.phase + "`";
     if (seen.exit_code) text += ", exit code " + std::to_string(*seen.exit_code);
-    return base::printable(text + "\n");
+    return text + "\n";
 }
 
 std::string render_examination_json(const Examination& seen, const std::string& log) {

@@ -7,6 +7,7 @@
 #include "builder/governor/bound/bound.hpp"
 #include "builder/governor/memory/memory_limit.hpp"
 #include "builder/governor/options.hpp"
+#include "lib/base/process/terminal.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::governor {
@@ -61,7 +62,8 @@ base::Result<Bounds> bounds_of(const Options& options) {
 int run_bound(const std::vector<std::string>& arguments) {
     const auto options = parse_options(arguments, bound_options);
     if (options && options->has("--help")) {
-        std::printf(
+        base::print(
+            stdout,
             "wheelyard-governor bound [options] -- CMD\n\n"
             "Runs CMD until it ends or exceeds a limit (exit status %d), and ends every process that it "
             "started.\n\n%s\n"
@@ -72,7 +74,7 @@ int run_bound(const std::vector<std::string>& arguments) {
     }
     const auto bounds = options ? bounds_of(*options) : base::Result<Bounds>(tl::unexpected(options.error()));
     if (!bounds) {
-        std::fprintf(stderr, "wheelyard-governor: %s\n", bounds.error().text().c_str());
+        base::print(stderr, "wheelyard-governor: %s\n", bounds.error().text().c_str());
         return 2;
     }
     return run_bounded(*bounds, options->command);

@@ -6,6 +6,7 @@
 #include "builder/governor/admission/history.hpp"
 #include "builder/governor/options.hpp"
 #include "lib/base/files/file.hpp"
+#include "lib/base/process/terminal.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::governor {
@@ -17,7 +18,7 @@ const std::vector<OptionRow> history_options = {
 };
 
 int complain(const std::string& sentence) {
-    std::fprintf(stderr, "wheelyard-governor: %s\n", sentence.c_str());
+    base::print(stderr, "wheelyard-governor: %s\n", sentence.c_str());
     return 1;
 }
 
@@ -28,11 +29,11 @@ int show(const History& history) {
     std::sort(rows.begin(), rows.end(), [](const Record* a, const Record* b) {
         return std::max(a->peak_bytes, a->min_bytes) > std::max(b->peak_bytes, b->min_bytes);
     });
-    std::printf("%-12s %-10s %5s  %-8s %s\n", "peak", "time", "runs", "language", "source");
+    base::print(stdout, "%-12s %-10s %5s  %-8s %s\n", "peak", "time", "runs", "language", "source");
     for (const auto* row : rows) {
         const bool killed = row->peak_bytes <= 0;
         const auto bytes = static_cast<std::uint64_t>(killed ? row->min_bytes : row->peak_bytes);
-        std::printf("%-12s %-10s %5llu  %-8s %s\n",
+        base::print(stdout, "%-12s %-10s %5llu  %-8s %s\n",
                     ((killed ? "> " : "") + base::render_bytes(bytes)).c_str(),
                     base::render_duration_ms(static_cast<std::int64_t>(row->seconds * 1000)).c_str(),
                     static_cast<unsigned long long>(row->runs), row->language.c_str(), row->source.c_str());
@@ -48,7 +49,7 @@ int run_history(const std::vector<std::string>& arguments) {
     const auto& words = options->positional;
     const bool known = !words.empty() && (words[0] == "show" || words[0] == "export" || words[0] == "import");
     if (options->has("--help") || !known || (words[0] != "show") != (words.size() == 2)) {
-        std::printf("wheelyard-governor history show | export FILE | import FILE\n\n%s",
+        base::print(stdout, "wheelyard-governor history show | export FILE | import FILE\n\n%s",
                     render_options(history_options).c_str());
         return options->has("--help") ? 0 : 2;
     }

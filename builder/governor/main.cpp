@@ -9,6 +9,7 @@
 #include "builder/governor/launch/compiler_cache.hpp"
 #include "builder/governor/launch/launcher.hpp"
 #include "builder/governor/run.hpp"
+#include "lib/base/process/terminal.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/version.hpp"
 
@@ -37,12 +38,11 @@ int run(const std::string& name, const std::vector<std::string>& arguments) {
     if (verb == "bound") return run_bound(rest);
     if (verb == "history") return run_history(rest);
     if (verb == "--version" || verb == "-V") {
-        std::puts(wheelyard::base::version_text("wheelyard-governor").c_str());
+        wheelyard::base::print(stdout, "%s\n", wheelyard::base::version_text("wheelyard-governor").c_str());
         return 0;
     }
     if (verb == "--help" && rest.empty()) {
-        std::fputs(help, stdout);
-        std::puts("\nOptions before the command:");
+        wheelyard::base::print(stdout, "%s\nOptions before the command:\n", help);
     }
     run_build(arguments.empty() ? std::vector<std::string>{"--help"} : arguments);
 }
@@ -56,7 +56,8 @@ int main(int argc, char** argv) {
     try {
         return run(std::string(wheelyard::base::base_name(called)), {argv + (argc > 0 ? 1 : 0), argv + argc});
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "wheelyard-governor: internal error or broken environment: %s\n", error.what());
+        wheelyard::base::print(stderr, "wheelyard-governor: internal error or broken environment: %s\n",
+                               error.what());
         return 1;
     }
 }

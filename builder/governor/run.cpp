@@ -31,6 +31,7 @@
 #include "builder/governor/options.hpp"
 #include "lib/base/files/temp_dir.hpp"
 #include "lib/base/process/process.hpp"
+#include "lib/base/process/terminal.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::governor {
@@ -105,7 +106,7 @@ void set_environment(const std::string& socket, const std::string& root, unsigne
     const auto names = shimmed_names(search);
     const std::string folder = shim_folder_of(names);
     if (const auto made = make_shims(folder, names); !made) {
-        std::fprintf(stderr, "governor: cannot create shims: %s\n", made.error().text().c_str());
+        base::print(stderr, "governor: cannot create shims: %s\n", made.error().text().c_str());
         return;
     }
     // Only now: make_shims() refuses a folder that another user has prepared, with a link to ours in it.
@@ -227,7 +228,7 @@ base::Result<base::TempDir> make_folder() {
 }
 
 int complain(const base::Error& error) {
-    std::fprintf(stderr, "wheelyard-governor: %s\n", error.text().c_str());
+    base::print(stderr, "wheelyard-governor: %s\n", error.text().c_str());
     return 2 << 8;  // as a wait status
 }
 
@@ -245,7 +246,7 @@ pid_t start_broker(const BrokerPlan& plan, base::Fd& listening, int control_read
     try {
         status = run_broker(plan, std::move(listening), base::Fd(control_read), groups);
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "governor: the broker failed: %s\n", error.what());
+        base::print(stderr, "governor: the broker failed: %s\n", error.what());
     }
     std::fflush(nullptr);
     ::_exit(status);
@@ -303,8 +304,8 @@ void wait_for_broker(pid_t broker) {
     if (broker <= 0) return;
     const int ended = wait_for(broker);
     if (!WIFSIGNALED(ended)) return;
-    std::fprintf(stderr, "governor: the broker was killed (signal %d); the build continued without it\n",
-                 WTERMSIG(ended));
+    base::print(stderr, "governor: the broker was killed (signal %d); the build continued without it\n",
+                WTERMSIG(ended));
 }
 
 // Returns CMD's wait status.
@@ -313,7 +314,7 @@ int govern(const Options& options, BrokerPlan plan) {
     if (!folder) {
         // A build needs no governor, and a site's mistake must not stop it.
         complain(folder.error());
-        std::fprintf(stderr, "governor: the build runs without it\n");
+        base::print(stderr, "governor: the build runs without it\n");
         become(options.command);
     }
     const std::string socket = folder->path() / "socket";
@@ -328,9 +329,9 @@ int govern(const Options& options, BrokerPlan plan) {
     const unsigned cores = plan.cores > 0 ? plan.cores : limits.cores();
     const unsigned window = window_of(options, limits, cores);
     if (!plan.quiet) {
-        std::fprintf(stderr, "governor: %u cores, %s, up to %u compiles wait%s\n", cores,
-                     limits.read(0).tightest.text().c_str(), window,
-                     groups.usable() ? ", each long one in its own cgroup" : "");
+        base::print(stderr, "governor: %u cores, %s, up to %u compiles wait%s\n", cores,
+                    limits.read(0).tightest.text().c_str(), window,
+                    groups.usable() ? ", each long one in its own cgroup" : "");
     }
     const bool shims = !options.has("--no-shims");
     set_environment(socket, std::filesystem::current_path().native(), cores, shims);
@@ -352,7 +353,7 @@ int run_to_wait_status(const std::vector<std::string>& arguments) {
     const auto options = parse_options(arguments, run_options);
     if (!options) return complain(options.error());
     if (options->has("--help")) {
-        std::printf("wheelyard-governor [options] -- CMD ARGUMENTS\n\n%s",
+        base::print(stdout, "wheelyard-governor [options] -- CMD ARGUMENTS\n\n%s",
                     render_options(run_options).c_str());
         return 0;
     }

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 
-#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/text_table.hpp"
 #include "lib/base/text/url.hpp"
@@ -56,7 +55,7 @@ std::string render_plan(const Plan& plan, bool explain, std::size_t columns) {
                 (cell.also_for.empty() ? "" : "; also for " + base::join(cell.also_for, ", ")) +
                 (cell.torch_abi ? "; " + verdict_text(*cell.torch_abi) : "");
     }
-    std::string text = plan.cells.empty() ? "" : base::printable(base::render_table(rows, columns));
+    std::string text = plan.cells.empty() ? "" : base::render_table(rows, columns);
     std::string notes = counts(plan) + "\n";
     if (!plan.start_nothing.empty()) notes += "No new jobs are started: " + plan.start_nothing + "\n";
     return text + base::wrap_lines(notes + render_held_queues(plan.held_queues), columns);
@@ -70,8 +69,7 @@ std::string render_idle_tick(const Plan& plan) {
         return cell.state != CellState::have && cell.state != CellState::excluded && !cell.reason.empty();
     });
     if (stuck != plan.cells.end())
-        text += base::printable(stuck->name + " is " + std::string(cell_state_text(stuck->state)) + ": " +
-                                stuck->reason) +
+        text += stuck->name + " is " + std::string(cell_state_text(stuck->state)) + ": " + stuck->reason +
                 "\n`wheelyard-builder plan` lists every wheel with its reason.\n";
     return text;
 }
@@ -119,7 +117,7 @@ std::string render_pip_config(const simple::PipConfig& config) {
     }
     if (config.value("index-url").empty() && !config.no_index())
         rows.push_back({"index-url", "pip's default", ""});
-    return base::printable(base::render_table(rows));
+    return base::render_table(rows);
 }
 
 std::string render_activity(const AttemptView& view) {
@@ -163,7 +161,7 @@ std::string render_held_queues(const std::vector<HeldQueue>& queues) {
     std::string text;
     for (const HeldQueue& held : queues)
         text += describe(held) + "\n";
-    return base::printable(text);
+    return text;
 }
 
 std::string render_status(const std::vector<AttemptView>& attempts, base::UnixMicros now,
@@ -180,7 +178,7 @@ std::string render_status(const std::vector<AttemptView>& attempts, base::UnixMi
         if (!view.needs_person.empty())
             notes += "\n" + view.attempt.asked.cell + " waits for a person: " + view.needs_person + "\n";
     }
-    return base::printable(base::render_table(rows, columns) + base::wrap_lines(notes, columns)) +
+    return base::render_table(rows, columns) + base::wrap_lines(notes, columns) +
            base::wrap_lines(render_held_queues(queues), columns);
 }
 

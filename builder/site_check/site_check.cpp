@@ -30,7 +30,6 @@
 #include "lib/base/limits.hpp"
 #include "lib/base/process/process.hpp"
 #include "lib/base/text/encoding.hpp"
-#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/http_client.hpp"
 #include "lib/io/json.hpp"
@@ -511,9 +510,8 @@ bool all_good(const std::vector<SiteLine>& lines) {
 std::string render_site_lines(const std::vector<SiteLine>& lines) {
     std::string text;
     for (const auto& line : lines) {
-        text += std::string(line.good ? "ok    " : "FAIL  ") +
-                base::printable(line.what + ": " + line.found) + "\n";
-        if (!line.good) text += "      do: " + base::printable(line.advice) + "\n";
+        text += std::string(line.good ? "ok    " : "FAIL  ") + line.what + ": " + line.found + "\n";
+        if (!line.good) text += "      do: " + line.advice + "\n";
     }
     return text;
 }

@@ -14,7 +14,6 @@
 #include "lib/base/files/untrusted_file.hpp"
 #include "lib/base/process/process.hpp"
 #include "lib/base/text/encoding.hpp"
-#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/utf8.hpp"
 #include "lib/io/json.hpp"
@@ -123,7 +122,7 @@ std::string render_site_report(const SiteReport& report) {
     for (const auto& one : report.machine) {
         text += "\n" + std::string(one.good ? "" : "(failed) ") + one.what + ": " + one.command + "\n";
         for (const auto line : base::split_lines(one.answer))
-            text += "    " + base::printable(line) + "\n";
+            text.append("    ").append(line).append("\n");
     }
     return text;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
@@ -15,7 +16,7 @@ const LoadedModule* tried(const Survey& survey, ModuleRole role) {
 }  // namespace
 
 std::string toml_text(std::string_view text) {
-    const std::string out = base::replace_all(one_line(text), "\\", "\\\\");
+    const std::string out = base::replace_all(base::printable_line(text), "\\", "\\\\");
     return "\"" + base::replace_all(out, "\"", "\\\"") + "\"";
 }
 
@@ -35,11 +36,11 @@ void DraftText::table(const std::string& header) {
 }
 
 void DraftText::note(const std::string& text) {
-    line("# " + one_line(text));
+    line("# " + base::printable_line(text));
 }
 
 void DraftText::set(const std::string& key, const std::string& value, const std::string& why) {
-    line(key + " = " + value + (why.empty() ? "" : "  # " + one_line(why)));
+    line(key + " = " + value + (why.empty() ? "" : "  # " + base::printable_line(why)));
 }
 
 void DraftText::fill_in(const std::string& text) {

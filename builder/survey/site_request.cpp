@@ -1,6 +1,5 @@
 #include "builder/survey/site_request.hpp"
 
-#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
@@ -11,14 +10,6 @@ constexpr int max_asked_again = 20;        // a question of `site init`, of whic
 constexpr std::size_t max_site_name = 64;  // as the reader of site.toml accepts
 
 }  // namespace
-
-std::string one_line(std::string_view text) {
-    std::string line = base::printable(text);
-    for (char& c : line) {
-        if (c == '\n' || c == '\t') c = ' ';
-    }
-    return base::is_utf8(line) ? line : "?";
-}
 
 std::string some_of(const std::vector<std::string>& texts) {
     if (texts.size() <= max_listed) return base::join(texts, ", ");

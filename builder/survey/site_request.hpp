@@ -37,8 +37,6 @@ using CheckRequest = std::function<std::string(const SiteRequest& request)>;
 [[nodiscard]] std::string site_name_of(std::string_view text);
 [[nodiscard]] std::string suggested_name(const Survey& survey);
 
-// `text` as one printable line of UTF-8, for comments and questions.
-[[nodiscard]] std::string one_line(std::string_view text);
 // As many names of a list as fit into a comment.
 [[nodiscard]] std::string some_of(const std::vector<std::string>& texts);
 

@@ -17,7 +17,7 @@
 #include "builder/site/script_setup.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/process/process.hpp"
-#include "lib/base/text/printable.hpp"
+#include "lib/base/process/terminal.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -90,9 +90,8 @@ base::Result<std::unique_ptr<Workplace>> Workplace::open(const fs::path& site_fi
             return ask_default_index(*python);
         },
         [warn = std::move(settings.warn)](const std::string& text) {
-            const std::string line =
-                "wheelyard-builder: warning of pip's configuration: " + base::printable(text) + "\n";
-            warn ? warn(line) : static_cast<void>(std::fputs(line.c_str(), stderr));
+            const std::string line = "wheelyard-builder: warning of pip's configuration: " + text + "\n";
+            warn ? warn(line) : base::print(stderr, line);
         });
     place->sources_->use_git(GitSource(site.work_directory / "sources", job_environment(environment),
                                        place->clock_, site.login_minutes));

@@ -4,7 +4,6 @@
 #include <filesystem>
 
 #include "lib/base/files/file.hpp"
-#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
 #include "lib/io/json.hpp"
@@ -137,7 +136,7 @@ base::Result<std::string> ask_registry(const simple::GetPage& get, const PostDoc
         lines.push_back(
             "Requested " + wanted.pattern + " " + version + " for Python " + python.text() + ": task " +
             (made ? made->string_or("id", "?") + " is " + made->string_or("state", "?") : std::string("?")) +
-            (why.empty() ? "" : ", but " + base::printable(why)));
+            (why.empty() ? "" : ", but " + why));
     }
     return base::join(lines, "\n") +
            "\n`avail_wheels --status` shows when an agent takes it, or why none does, and how it ends.";

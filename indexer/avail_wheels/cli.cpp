@@ -8,7 +8,6 @@
 #include "indexer/avail_wheels/source/source.hpp"
 #include "indexer/avail_wheels/table/table.hpp"
 #include "indexer/avail_wheels/words.hpp"
-#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/usage.hpp"
 #include "lib/base/version.hpp"
@@ -344,7 +343,7 @@ std::string long_option_with_one_dash(const CLI::App& app, const std::vector<std
 }
 
 Leave usage_error(const std::string& what) {
-    return {usage_status, "avail_wheels: error: " + base::printable(what) + "\nSee avail_wheels --help.\n"};
+    return {usage_status, "avail_wheels: error: " + what + "\nSee avail_wheels --help.\n"};
 }
 
 }  // namespace

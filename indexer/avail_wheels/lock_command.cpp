@@ -12,7 +12,6 @@
 #include "indexer/avail_wheels/show.hpp"
 #include "indexer/avail_wheels/table/document.hpp"
 #include "indexer/avail_wheels/this_node.hpp"
-#include "lib/base/text/printable.hpp"
 
 namespace wheelyard::avail_wheels {
 
@@ -95,10 +94,9 @@ void print_lock(const DisplayOptions& display, const LockMode& mode, const std::
 void tell_of_lock(const LockMode& mode, const std::vector<LockedHere>& compared, std::size_t left_out,
                   const std::vector<std::string>& refusals, const std::map<std::string, std::string>& unread,
                   std::ostream& err) {
-    err << "avail_wheels: " << base::printable(summary_of_lock(mode.file, compared, left_out)) << '\n';
+    err << "avail_wheels: " << summary_of_lock(mode.file, compared, left_out) << '\n';
     for (const auto& refusal : refusals)
-        err << "avail_wheels: warning: installers refuse this lock here: " << base::printable(refusal)
-            << '\n';
+        err << "avail_wheels: warning: installers refuse this lock here: " << refusal << '\n';
     if (std::any_of(compared.begin(), compared.end(),
                     [](const LockedHere& one) { return one.state == LockState::other_bytes; }))
         err << "avail_wheels: pip and uv take the lock's own bytes, from the addresses in it, and refuse "
@@ -107,7 +105,7 @@ void tell_of_lock(const LockMode& mode, const std::vector<LockedHere>& compared,
         err << "avail_wheels: warning: " << unread.size()
             << (unread.size() == 1 ? " package is" : " packages are")
             << " not known to be missing, because an upstream may have what the index does not: "
-            << base::printable(unread.begin()->second) << '\n';
+            << unread.begin()->second << '\n';
 }
 
 }  // namespace
@@ -120,8 +118,7 @@ int answer_lock(Options options, const LockMode& mode, const World& world, std::
         print_answer(options.display, Answer(), world, out);
         return 1;
     }
-    if (!mode.lock.warning.empty())
-        err << "avail_wheels: warning: " << base::printable(mode.lock.warning) << '\n';
+    if (!mode.lock.warning.empty()) err << "avail_wheels: warning: " << mode.lock.warning << '\n';
     const LockTarget place{node.pythons, node.machine};
     const Packages packages = packages_for(mode.lock, place);
     Query& query = options.query;

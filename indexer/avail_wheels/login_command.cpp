@@ -5,7 +5,6 @@
 #include <variant>
 
 #include "lib/base/text/encoding.hpp"
-#include "lib/base/text/printable.hpp"
 #include "lib/base/text/url.hpp"
 #include "lib/io/netrc_file.hpp"
 #include "lib/simple/login.hpp"
@@ -55,7 +54,7 @@ int run_login(const std::vector<std::string>& arguments, const World& world, std
     }
     const simple::LoginWorld login{.get = world.get,
                                    .post = world.post,
-                                   .show = [&err](const std::string& text) { err << base::printable(text); },
+                                   .show = [&err](const std::string& text) { err << text; },
                                    .clock = *world.clock,
                                    .home = home->second,
                                    .other_netrc = io::other_netrc(world.environment),
@@ -64,10 +63,10 @@ int run_login(const std::vector<std::string>& arguments, const World& world, std
     const auto done =
         words.is_login ? simple::log_in(login, registry, words.identity) : simple::log_out(login, registry);
     if (!done) {
-        err << "avail_wheels: " << base::printable(done.error().text()) << '\n';
+        err << "avail_wheels: " << done.error().text() << '\n';
         return 1;
     }
-    out << base::printable(*done) << '\n';
+    out << *done << '\n';
     return 0;
 }
 

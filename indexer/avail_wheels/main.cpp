@@ -9,12 +9,12 @@
 #include <iostream>
 #include <memory>
 #include <sstream>
-#include <streambuf>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "indexer/avail_wheels/run.hpp"
+#include "indexer/avail_wheels/show.hpp"
 #include "indexer/avail_wheels/table/pager.hpp"
 #ifdef WHEELYARD_STATIC
 #include "indexer/avail_wheels/source/curl_program.hpp"
@@ -25,7 +25,9 @@
 #include "lib/wire/facts_json.hpp"
 #endif
 #include "lib/base/process/process.hpp"
+#include "lib/base/process/terminal.hpp"
 #include "lib/base/process/terminal_columns.hpp"
+#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text_table.hpp"
 
 namespace {
@@ -80,31 +82,23 @@ std::string user_name(const avail_wheels::EnvironmentMap& environment) {
     return "uid" + std::to_string(::getuid());
 }
 
-// Standard error on a terminal: each line is broken between words at its width.
-class WrappedLines : public std::streambuf {
-  protected:
-    int_type overflow(int_type c) override {
-        if (traits_type::eq_int_type(c, traits_type::eof())) return traits_type::not_eof(c);
-        line_ += traits_type::to_char_type(c);
-        if (line_.back() == '\n') sync();
-        return c;
-    }
-    int sync() override {
-        std::cerr << base::wrap_lines(line_, base::terminal_columns(STDERR_FILENO));
-        line_.clear();
-        return 0;
-    }
-
-  private:
-    std::string line_;
-};
+// All of the output is printable; only a head in bold is ours.
+std::string shown(std::string_view text) {
+    using avail_wheels::bold;
+    using avail_wheels::not_bold;
+    const auto end = text.starts_with(bold) ? text.find(not_bold) : std::string_view::npos;
+    if (end == std::string_view::npos) return base::printable(text);
+    std::string head(bold);
+    head.append(base::printable(text.substr(bold.size(), end - bold.size()))).append(not_bold);
+    return head + base::printable(text.substr(end + not_bold.size()));
+}
 
 int write_out(const std::string& text, int status) {
     errno = 0;
     std::cout << text;
     std::cout.flush();
     if (std::cout) return status;
-    if (errno != 0 && errno != EPIPE) std::cerr << "avail_wheels: the output could not be written\n";
+    if (errno != 0 && errno != EPIPE) base::print(stderr, "avail_wheels: the output could not be written\n");
     return 1;
 }
 
@@ -136,19 +130,19 @@ int main(int argc, char** argv) try {
 
     world.help_columns = base::help_columns_of(STDOUT_FILENO, base::help_columns);
     world.err_is_terminal = ::isatty(STDERR_FILENO) != 0;
-    WrappedLines wrapped;
-    std::ostream err(world.err_is_terminal ? &wrapped : std::cerr.rdbuf());
+    base::PrintedLines lines_of_err(stderr, true);
+    std::ostream err(&lines_of_err);
 
     std::ostringstream out;
     bool wants_pager = false;
     const int status =
         avail_wheels::run(std::vector<std::string>(argv + 1, argv + argc), world, out, err, wants_pager);
-    const std::string text = std::move(out).str();
+    const std::string text = shown(std::move(out).str());
     const auto lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
     if (wants_pager && rows > 0 && lines >= rows && avail_wheels::show_in_pager(text, world.environment))
         return status;
     return write_out(text, status);
 } catch (const std::exception& error) {
-    std::cerr << "avail_wheels: internal error: " << error.what() << '\n';
+    base::print(stderr, "avail_wheels: internal error: %s\n", error.what());
     return 1;
 }

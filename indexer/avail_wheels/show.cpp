@@ -83,13 +83,13 @@ bool is_plain(const DisplayOptions& display) {
 std::string with_bold_header(std::string text, const std::vector<std::string>& headers) {
     const auto end = text.find('\n');
     if (text.substr(0, end).find(headers.back()) == std::string::npos) return text;
-    return "\033[1m" + text.substr(0, end) + "\033[0m" + text.substr(end);
+    return std::string(bold).append(text, 0, end).append(not_bold).append(text, end);
 }
 
 }  // namespace
 
 int print_error(std::ostream& err, const base::Error& error) {
-    err << "avail_wheels: " << base::printable(error.text()) << '\n';
+    err << "avail_wheels: " << error.text() << '\n';
     return 1;
 }
 
@@ -97,6 +97,10 @@ void print_table(const DisplayOptions& display, const std::vector<std::string>& 
                  std::vector<Row> rows, const World& world, std::ostream& out) {
     const bool has_colour =
         display.color == Color::always || (display.color == Color::automatic && world.out_is_terminal);
+    for (Row& row : rows) {
+        for (std::string& cell : row)
+            cell = base::printable_line(cell);
+    }
     std::string text = wrapped_table(display, headers, std::move(rows), world.out_columns);
     out << (has_colour && is_plain(display) ? with_bold_header(std::move(text), headers) : text);
 }
@@ -153,7 +157,7 @@ void tell_missing(const Query& query, const DisplayOptions& display, const Answe
         display.rows.not_available || display.rows.not_available_only || display.format == "json";
     if (asked.size() < 2 || missing == 0 || shows_them) return;
     err << "avail_wheels: " << missing << " of " << asked.size() << (missing == 1 ? " has" : " have")
-        << " no wheel: " << base::printable(base::join(answer.not_available, ", ")) << '\n';
+        << " no wheel: " << base::join(answer.not_available, ", ") << '\n';
 }
 
 void warn_of_unsure(const Answer& answer, std::ostream& err) {
@@ -164,12 +168,12 @@ void warn_of_unsure(const Answer& answer, std::ostream& err) {
     const auto tell = [&] {
         if (!missing.empty())
             err << "avail_wheels: warning: " << first->release->name << ' ' << first->release->version.text()
-                << ' ' << base::printable(missing) << '\n';
+                << ' ' << missing << '\n';
         if (unsure != nullptr && (!runs || unsure->runs == "unknown"))
             err << "avail_wheels: warning: " << unsure->release->name << ' '
                 << unsure->release->version.text()
                 << (unsure->runs == "no" ? " does not run here: " : ": whether it runs here is unknown: ")
-                << base::printable(unsure->why) << '\n';
+                << unsure->why << '\n';
     };
     for (const auto& candidate : answer.wheels) {
         if (first == nullptr || is_other_project(*first, candidate)) {

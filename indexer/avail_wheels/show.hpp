@@ -3,11 +3,16 @@
 
 #include <iosfwd>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "indexer/avail_wheels/run.hpp"
 
 namespace wheelyard::avail_wheels {
+
+// How the head of a table begins and ends on a terminal (ECMA-48, SGR).
+inline constexpr std::string_view bold = "\033[1m";
+inline constexpr std::string_view not_bold = "\033[0m";
 
 // The line that main() and every command print for an error; returns their exit status.
 int print_error(std::ostream& err, const base::Error& error);

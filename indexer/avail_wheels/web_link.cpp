@@ -6,7 +6,6 @@
 
 #include "indexer/avail_wheels/farm.hpp"
 #include "lib/base/text/encoding.hpp"
-#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
 #include "lib/io/json.hpp"
@@ -104,10 +103,10 @@ int answer_web(const Options& options, const Node& node, const simple::GetPage& 
     if (auto status = read_index_status(get, options))
         sites = std::move(status->sites);
     else if (status.error().kind != base::ErrorKind::missing)
-        err << "avail_wheels: warning: " << base::printable(status.error().text()) << '\n';
+        err << "avail_wheels: warning: " << status.error().text() << '\n';
     const auto link = make_web_link(options, node, sites);
     if (!link) {
-        err << "avail_wheels: " << base::printable(link.error().text()) << '\n';
+        err << "avail_wheels: " << link.error().text() << '\n';
         return 1;
     }
     if (options.display.format == "json") {
@@ -125,7 +124,7 @@ int answer_web(const Options& options, const Node& node, const simple::GetPage& 
         err << "avail_wheels: several node types suit this node; choose one under \"My machine\", or name it "
                "with "
                "--on: "
-            << base::printable(base::join(link->node_types, "; ")) << '\n';
+            << base::join(link->node_types, "; ") << '\n';
     else if (link->node.empty() && !sites.empty())
         err << "avail_wheels: no node type that sites report suits this node; \"My machine\" of the pages "
                "lists "

@@ -8,7 +8,8 @@
 #include <unordered_set>
 
 #include "lib/base/check.hpp"
-#include "lib/base/text/text.hpp"
+#include "lib/base/text/printable.hpp"
+#include "lib/base/text/utf8.hpp"
 
 namespace wheelyard::io {
 namespace {
@@ -126,38 +127,36 @@ class Builder final : public nlohmann::json_sax<nlohmann::json> {
     std::size_t position_ = 0;
 };
 
-// The length of the UTF-8 character at `at`; 0 if it is malformed.
-std::size_t character_bytes(std::string_view text, std::size_t at) {
-    for (std::size_t length = 1; length <= 4; ++length) {
-        if (at + length <= text.size() && base::is_utf8(text.substr(at, length))) return length;
-    }
-    return 0;
+void append_escape(char32_t code, std::string& out) {
+    constexpr std::string_view hex = "0123456789abcdef";
+    out += "\\u";
+    for (int shift = 12; shift >= 0; shift -= 4)
+        out += hex[code >> shift & 0xFU];
 }
 
+// Characters that control a terminal are escaped: JSON is read there, too.
 void render_string(std::string_view text, std::string& out) {
-    static constexpr char hex[] = "0123456789abcdef";
     static constexpr std::string_view escaped = "\"\\\b\f\n\r\t";
     static constexpr std::string_view letters = "\"\\bfnrt";
-    const bool well_formed = base::is_utf8(text);
     out += '"';
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const char c = text[i];
-        const auto byte = static_cast<unsigned char>(c);
+    while (!text.empty()) {
+        const char c = text.front();
+        std::size_t bytes = 1;
         if (const auto at = escaped.find(c); at != std::string_view::npos) {
             out += '\\';
             out += letters[at];
-        } else if (byte < 0x20 || byte == 0x7F) {
-            out += "\\u00";
-            out += hex[byte >> 4];
-            out += hex[byte & 15];
-        } else if (byte < 0x80 || well_formed) {
+        } else if (c >= ' ' && c <= '~') {
             out += c;
-        } else if (const auto length = character_bytes(text, i); length > 0) {
-            out += text.substr(i, length);
-            i += length - 1;
-        } else {
+        } else if (const auto character = base::decode_utf8(text); !character) {
             out += "\xEF\xBF\xBD";  // U+FFFD replaces invalid UTF-8
+        } else {
+            bytes = character->bytes;
+            if (base::is_control(character->code))
+                append_escape(character->code, out);
+            else
+                out += text.substr(0, bytes);
         }
+        text.remove_prefix(bytes);
     }
     out += '"';
 }

@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "lib/base/clock.hpp"
+#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::io {
@@ -62,7 +63,7 @@ void log(std::string_view level, std::string_view event, std::initializer_list<L
         line += '=';
         append_value(line, value);
     }
-    line += '\n';
+    line = base::printable_line(line) + '\n';  // C1 controls and those of direction
     std::string_view left = line;
     while (!left.empty()) {
         const auto written = ::write(STDERR_FILENO, left.data(), left.size());

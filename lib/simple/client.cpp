@@ -39,7 +39,7 @@ tl::unexpected<base::Error> fail_status(const io::HttpAnswer& answer, const std:
 }
 
 std::string told_line(const std::string& text) {
-    std::string line = base::printable(base::replace_all(text.substr(0, max_told_bytes), "\n", " "));
+    std::string line = base::printable_line(text.substr(0, max_told_bytes));
     while (line.ends_with('.'))
         line.pop_back();  // as sentences of errors
     return line;

@@ -10,6 +10,7 @@
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/limits.hpp"
 #include "lib/base/text/encoding.hpp"
+#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
 #include "lib/io/json.hpp"
@@ -39,10 +40,12 @@ tl::unexpected<base::Error> fail_login(const io::HttpAnswer& answer) {
         return base::fail("login.answer",
                           "The registry answers " + std::to_string(answer.status) + " and no reason", {},
                           "check the address");
-    return base::fail(problem->string_or("code", "login.answer"),
-                      "The registry answers " + std::to_string(answer.status) + ": " +
-                          problem->string_or("detail", problem->string_or("title", "no reason")),
-                      problem->string_or("value", ""), problem->string_or("advice", ""));
+    return base::fail(
+        problem->string_or("code", "login.answer"),
+        base::printable_line("The registry answers " + std::to_string(answer.status) + ": " +
+                             problem->string_or("detail", problem->string_or("title", "no reason"))),
+        base::printable_line(problem->string_or("value", "")),
+        base::printable_line(problem->string_or("advice", "")));
 }
 
 base::Result<Json> document_of(const base::Result<io::HttpAnswer>& answer, std::string_view format) {

@@ -20,9 +20,7 @@ using io::Need;
 
 // What no reader has to expect: a line feed in a line, or bytes that change what a terminal shows.
 inline std::string clean(std::string_view text, std::size_t max_bytes) {
-    std::string shown = base::printable(text);
-    std::replace_if(
-        shown.begin(), shown.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
+    std::string shown = base::printable_line(text);
     shown.resize(base::cut_utf8(shown, max_bytes).size());
     return shown;
 }

@@ -30,9 +30,7 @@ constexpr std::array<RequestText, 7> request_texts{{{"id", &RequestReport::id},
 
 // The file may be another party's.
 std::string cleaned(const std::string& text) {
-    std::string shown = base::printable(text);
-    std::replace_if(
-        shown.begin(), shown.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
+    std::string shown = base::printable_line(text);
     shown.resize(base::cut_utf8(shown, max_text_bytes).size());
     return shown;
 }

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "lib/base/text/printable.hpp"
 #include "lib/io/record.hpp"
 
 namespace wheelyard::wire {
@@ -80,6 +81,8 @@ base::Result<Problem> parse_problem(std::string_view body) {
     if (problem.status != 0 && (problem.status < 100 || problem.status > 599))
         return base::fail("problem.status", "The status of a problem document must be an HTTP status",
                           std::to_string(problem.status));
+    for (std::string* text : {&problem.title, &problem.detail, &problem.value, &problem.advice})
+        *text = base::printable_line(*text);
     return problem;
 }
 

@@ -69,7 +69,7 @@ base::Status run_apply(const ApplyArguments& arguments, const OpenPublisher& ope
         WHEELYARD_ASSIGN(answer, door->ask(apply_indexes, asked));
     }
     if (arguments.json) {
-        base::print_untrusted(stdout, answer + "\n");
+        base::print(stdout, answer + "\n");
         return {};
     }
     WHEELYARD_ASSIGN(const io::Json changed, io::parse_json(answer));

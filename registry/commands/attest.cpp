@@ -14,6 +14,7 @@
 #include "lib/attest/verify.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
+#include "lib/base/process/terminal.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
@@ -89,7 +90,7 @@ base::Result<attest::SigningKey> make_key(const fs::path& file,
     attest::SigningKey key = attest::SigningKey::generate();
     WHEELYARD_TRY(key.write(file, owner));
     WHEELYARD_TRY(base::replace_file(public_file(file), key.public_key().pem()));
-    std::printf("%s  key %s (mode 0600; its public half is %s)\n", file.c_str(),
+    base::print(stdout, "%s  key %s (mode 0600; its public half is %s)\n", file.c_str(),
                 key.public_key().id().c_str(), public_file(file).c_str());
     return key;
 }
@@ -216,7 +217,7 @@ base::Status write_next(const AttestRootArguments& arguments, const Roots& roots
     const std::string text = attest::sign_root(roots.next, {&roots.signer});
     WHEELYARD_TRY(attest::read_next_root(text, roots.old));
     WHEELYARD_TRY(base::replace_file(arguments.root, text));
-    std::printf("%s  version %lld, expires %s: give it to your users\n", arguments.root.c_str(),
+    base::print(stdout, "%s  version %lld, expires %s: give it to your users\n", arguments.root.c_str(),
                 static_cast<long long>(roots.next.version), base::render_rfc3339(roots.next.expires).c_str());
     return {};
 }
@@ -272,10 +273,10 @@ base::Status run_attest_init(const AttestInitArguments& arguments, const base::C
     for (const attest::SigningKey& one : keys)
         signers.push_back(&one);
     WHEELYARD_TRY(base::replace_file(root_file, attest::sign_root(root, signers)));
-    std::printf(
-        "%s  version 1, expires %s: give it to your users\n\n[attest]\nkey = \"%s\"\n\n"
-        "Move each root key to a medium that stays offline.\n",
-        root_file.c_str(), base::render_rfc3339(root.expires).c_str(), key_file.c_str());
+    base::print(stdout,
+                "%s  version 1, expires %s: give it to your users\n\n[attest]\nkey = \"%s\"\n\n"
+                "Move each root key to a medium that stays offline.\n",
+                root_file.c_str(), base::render_rfc3339(root.expires).c_str(), key_file.c_str());
     return {};
 }
 
@@ -291,7 +292,8 @@ base::Status run_attest_rotate(const AttestRotateArguments& arguments, const bas
     WHEELYARD_ASSIGN(const attest::SigningKey key, make_key(arguments.new_key, other_owner_of_usual_store()));
     name_key(roots.next, key.public_key(), roots.next.provenance);
     WHEELYARD_TRY(write_next(arguments.root, roots));
-    std::printf("\n[attest]\nkey = \"%s\"\n\nRestart `serve` to sign with it.\n", arguments.new_key.c_str());
+    base::print(stdout, "\n[attest]\nkey = \"%s\"\n\nRestart `serve` to sign with it.\n",
+                arguments.new_key.c_str());
     return {};
 }
 
@@ -371,14 +373,15 @@ base::Status verify_exported(const AttestVerifyArguments& arguments, const attes
                      attest::verify_export(arguments.wheel.filename().string(), sha256, text, trust));
     const Json& said = found.statement.predicate;
     if (arguments.json) {
-        std::printf("%s\n", Json::object({{"format", "wheelyard.verified_export/1"},
-                                          {"filename", found.statement.filename},
-                                          {"sha256", found.statement.sha256},
-                                          {"keyid", found.key_id},
-                                          {"said", said},
-                                          {"warnings", Json::array_of(found.warnings)}})
-                                .render()
-                                .c_str());
+        base::print(stdout, "%s\n",
+                    Json::object({{"format", "wheelyard.verified_export/1"},
+                                  {"filename", found.statement.filename},
+                                  {"sha256", found.statement.sha256},
+                                  {"keyid", found.key_id},
+                                  {"said", said},
+                                  {"warnings", Json::array_of(found.warnings)}})
+                        .render()
+                        .c_str());
         return {};
     }
     print_part("verified", found.statement.filename);
@@ -415,7 +418,7 @@ base::Status run_attest_verify(const AttestVerifyArguments& arguments, const bas
                                         {"said", wheel.provenance.predicate},
                                         {"proved", wheel.summary.predicate},
                                         {"warnings", Json::array_of(wheel.warnings)}});
-    std::printf("%s\n", document.render().c_str());
+    base::print(stdout, "%s\n", document.render().c_str());
     return {};
 }
 
@@ -428,7 +431,8 @@ base::Status run_attest_history(const AttestHistoryArguments& arguments, const b
     WHEELYARD_ASSIGN(Roots roots, open_roots(arguments.root, clock));
     ++roots.next.history;
     WHEELYARD_TRY(write_next(arguments.root, roots));
-    std::printf(
+    base::print(
+        stdout,
         "\n[attest]\nhistory = %lld\n\nRestart `serve`; who follows an index needs the new root.json.\n",
         static_cast<long long>(roots.next.history));
     return {};

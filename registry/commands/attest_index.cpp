@@ -11,6 +11,7 @@
 #include "lib/attest/limits.hpp"
 #include "lib/attest/verify_index.hpp"
 #include "lib/base/files/file.hpp"
+#include "lib/base/process/terminal.hpp"
 #include "lib/base/text/printable.hpp"
 #include "lib/io/http_client.hpp"
 #include "lib/io/json.hpp"
@@ -137,7 +138,7 @@ base::Status run_attest_index(const AttestIndexArguments& arguments, base::Clock
     }
     const std::vector<std::string>& unlisted = beside.unlisted;
     if (arguments.json)
-        std::printf("%s\n", index_json(found, unlisted).render().c_str());
+        base::print(stdout, "%s\n", index_json(found, unlisted).render().c_str());
     else
         print_index(found, unlisted);
     if (!found.changed.empty())

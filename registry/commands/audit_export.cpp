@@ -170,17 +170,18 @@ void print_export(const AuditExportArguments& arguments, const std::vector<attes
                                     {"sha256", file.sha256},
                                     {"records", file.records},
                                     {"head", file.head.empty() ? Json() : Json(file.head)}}));
-        std::printf("%s\n", Json::object({{"format", "wheelyard.audit_export/1"},
-                                          {"time", base::render_rfc3339(of.time)},
-                                          {"serial", of.serial},
-                                          {"files", std::move(list)},
-                                          {"unreadable", unreadable.count},
-                                          {"keyid", key ? Json(key->public_key().id()) : Json()}})
-                                .render()
-                                .c_str());
+        base::print(stdout, "%s\n",
+                    Json::object({{"format", "wheelyard.audit_export/1"},
+                                  {"time", base::render_rfc3339(of.time)},
+                                  {"serial", of.serial},
+                                  {"files", std::move(list)},
+                                  {"unreadable", unreadable.count},
+                                  {"keyid", key ? Json(key->public_key().id()) : Json()}})
+                        .render()
+                        .c_str());
     } else {
         for (const attest::ExportedFile& file : files)
-            std::printf("%s  %llu records, sha256 %s\n", (arguments.folder / file.filename).c_str(),
+            base::print(stdout, "%s  %llu records, sha256 %s\n", (arguments.folder / file.filename).c_str(),
                         static_cast<unsigned long long>(file.records), file.sha256.c_str());
     }
     if (!key)

@@ -16,7 +16,6 @@
 #include "lib/base/process/terminal.hpp"
 #include "lib/base/process/terminal_columns.hpp"
 #include "lib/base/process/user.hpp"
-#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/text_table.hpp"
 #include "lib/io/json.hpp"
@@ -67,7 +66,7 @@ struct Audit {
 // "pkg:deb" of "pkg:deb/debian/libjansson4@2.14-2".
 std::string purl_kind(const std::string& purl) {
     const std::string kind = purl.substr(0, std::min(purl.find('/'), purl.find('@')));
-    return kind.empty() ? "no package URL" : base::printable(kind);
+    return kind.empty() ? "no package URL" : kind;
 }
 
 void add_file(const catalog::FileRow& row, Audit& audit) {
@@ -117,7 +116,7 @@ void read_record(const fs::path& path, Audit& audit) {
     const auto advisory = text ? advisories::parse_advisory(*text)
                                : base::Result<advisories::Advisory>(base::fail(text.error()));
     if (!advisory) {
-        audit.unreadable.push_back(base::printable(path.string()) + " (" + advisory.error().code + ")");
+        audit.unreadable.push_back(path.string() + " (" + advisory.error().code + ")");
         return;
     }
     ++audit.records;
@@ -151,7 +150,7 @@ base::Result<std::vector<fs::path>> find_records(const fs::path& given) {
 std::string through(const io::Json& found) {
     const io::Json& component = *found.find("component");
     if (component.is_null()) return "the file itself";
-    return base::printable(component.string_or("name", {}) + " " + found.string_or("version", {}));
+    return component.string_or("name", {}) + " " + found.string_or("version", {});
 }
 
 void print_audit(const Audit& audit) {
@@ -161,23 +160,22 @@ void print_audit(const Audit& audit) {
         std::string advisory = one.string_or("advisory", {});
         for (const io::Json& alias : one.items("aliases"))
             if (alias.as_string()->starts_with("CVE-")) advisory += " " + *alias.as_string();
-        rows.push_back({one.string_or("index", {}), one.string_or("filename", {}), base::printable(advisory),
-                        through(one), base::printable(one.string_or("fixed", "none known"))});
+        rows.push_back({one.string_or("index", {}), one.string_or("filename", {}), advisory, through(one),
+                        one.string_or("fixed", "none known")});
         files.insert(one.string_or("index", {}) + "/" + one.string_or("filename", {}));
     }
     if (rows.size() > 1)
-        base::print_untrusted(stdout, base::render_table(rows, base::terminal_columns(STDOUT_FILENO)) + "\n");
-    std::printf("files hit: %zu of %zu; records read: %lld\n", files.size(), audit.files.size(),
+        base::print(stdout, base::render_table(rows, base::terminal_columns(STDOUT_FILENO)) + "\n");
+    base::print(stdout, "files hit: %zu of %zu; records read: %lld\n", files.size(), audit.files.size(),
                 static_cast<long long>(audit.records));
     for (const auto& [kind, count] : audit.without_package)
-        std::printf("not judged: components with %s, of which no versions are compared: %lld\n", kind.c_str(),
-                    static_cast<long long>(count));
+        base::print(stdout, "not judged: components with %s, of which no versions are compared: %lld\n",
+                    kind.c_str(), static_cast<long long>(count));
     for (const io::Json& one : audit.not_judged.items())
-        base::print_untrusted(stdout, "not judged: " + one.string_or("filename", {}) + " with " +
-                                          through(one) + ": " + one.string_or("advisory", {}) +
-                                          " has versions of another form\n");
+        base::print(stdout, "not judged: " + one.string_or("filename", {}) + " with " + through(one) + ": " +
+                                one.string_or("advisory", {}) + " has versions of another form\n");
     for (const io::Json& one : audit.not_known.items())
-        std::printf("not judged: further components of %s: its SBOM has more than are kept\n",
+        base::print(stdout, "not judged: further components of %s: its SBOM has more than are kept\n",
                     one.string_or("filename", {}).c_str());
 }
 
@@ -207,15 +205,16 @@ base::Result<int> run_audit_osv(const AuditOsvArguments& arguments) {
         io::Json without = io::Json::object();
         for (const auto& [kind, count] : audit.without_package)
             without.set(kind, count);
-        std::printf("%s\n", io::Json::object({{"format", "wheelyard.audit_osv/1"},
-                                              {"records", audit.records},
-                                              {"files", static_cast<std::int64_t>(audit.files.size())},
-                                              {"hits", audit.hits},
-                                              {"not_judged", audit.not_judged},
-                                              {"components_without_package", std::move(without)},
-                                              {"files_with_more_components", audit.not_known}})
-                                .render()
-                                .c_str());
+        base::print(stdout, "%s\n",
+                    io::Json::object({{"format", "wheelyard.audit_osv/1"},
+                                      {"records", audit.records},
+                                      {"files", static_cast<std::int64_t>(audit.files.size())},
+                                      {"hits", audit.hits},
+                                      {"not_judged", audit.not_judged},
+                                      {"components_without_package", std::move(without)},
+                                      {"files_with_more_components", audit.not_known}})
+                        .render()
+                        .c_str());
     } else {
         print_audit(audit);
     }

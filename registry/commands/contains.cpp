@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "lib/base/process/terminal.hpp"
 #include "lib/base/process/terminal_columns.hpp"
-#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text_table.hpp"
 #include "registry/commands/commands.hpp"
 #include "registry/commands/operation_command.hpp"
@@ -20,17 +20,16 @@ void print_found(const io::Json& search) {
     for (const io::Json& one : search.items("found")) {
         const io::Json& component = *one.find("component");
         rows.push_back({one.string_or("index", {}), one.string_or("filename", {}),
-                        base::printable(component.string_or("name", {})),
-                        base::printable(component.string_or("version", {})),
-                        base::printable(component.string_or("license", {})),
-                        base::printable(component.string_or("purl", {}))});
+                        component.string_or("name", {}), component.string_or("version", {}),
+                        component.string_or("license", {}), component.string_or("purl", {})});
     }
     if (rows.size() == 1)
-        std::printf("no wheel: none whose SBOM names it\n");
+        base::print(stdout, "no wheel: none whose SBOM names it\n");
     else
-        std::printf("%s", base::render_table(rows, base::terminal_columns(STDOUT_FILENO)).c_str());
+        base::print(stdout, "%s", base::render_table(rows, base::terminal_columns(STDOUT_FILENO)).c_str());
     for (const io::Json& one : search.items("not_known"))
-        std::printf("not known of %s: %s has more components than are kept; its own SBOM lists them\n",
+        base::print(stdout,
+                    "not known of %s: %s has more components than are kept; its own SBOM lists them\n",
                     one.string_or("index", {}).c_str(), one.string_or("filename", {}).c_str());
 }
 
@@ -72,7 +71,7 @@ base::Status print_containing(Door& door, Asked& asked) {
                                            {"not_known", std::move(not_known)},
                                            {"next", io::Json()}});
     if (asked.json)
-        std::printf("%s\n", all.render().c_str());
+        base::print(stdout, "%s\n", all.render().c_str());
     else
         print_found(all);
     return {};

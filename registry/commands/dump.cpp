@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "lib/base/process/terminal.hpp"
 #include "lib/io/json.hpp"
 #include "registry/catalog/catalog.hpp"
 #include "registry/catalog/file_row.hpp"
@@ -24,7 +25,7 @@ void print_line(std::string_view type, const io::Json& document) {
         for (const auto& [name, value] : *members)
             line.set(name, value);
     }
-    std::printf("%s\n", line.render().c_str());
+    base::print(stdout, "%s\n", line.render().c_str());
 }
 
 base::Status dump_events(const catalog::Catalog& catalog) {

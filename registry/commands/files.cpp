@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "lib/base/clock.hpp"
+#include "lib/base/process/terminal.hpp"
 #include "lib/base/process/terminal_columns.hpp"
-#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/text_table.hpp"
 #include "registry/access/person.hpp"
@@ -27,12 +27,12 @@ base::TableRow row_of(const io::Json& file, const ShownNames& names) {
     if (file.bool_or("pinned", false)) state += ", pinned";
     std::string why = file.string_or("state_reason", "");
     if (why.empty()) why = file.string_or("yanked_reason", "");
-    return {base::printable(file.string_or("filename", "")),
+    return {file.string_or("filename", ""),
             base::render_bytes(static_cast<std::uint64_t>(file.int_or("size_bytes", 0))),
-            base::printable(state),
-            base::printable(file.string_or("uploaded", "").substr(0, 10)),
-            base::printable(with_shown_name(file.string_or("uploaded_by", ""), names)),
-            base::printable(why)};
+            state,
+            file.string_or("uploaded", "").substr(0, 10),
+            with_shown_name(file.string_or("uploaded_by", ""), names),
+            why};
 }
 
 std::string bytes_of(const io::Json& object, std::string_view key) {
@@ -64,7 +64,7 @@ std::string growth_of(const io::Json& storage, base::UnixMicros now) {
 }
 
 std::string render_storage(const io::Json& storage, base::UnixMicros now, std::size_t columns) {
-    std::string text = base::printable(storage.string_or("index", "")) + ": " + sum_of(storage);
+    std::string text = storage.string_or("index", "") + ": " + sum_of(storage);
     if (storage.int_or("quota_bytes", 0) > 0) text += " of " + bytes_of(storage, "quota_bytes");
     if (storage.int_or("quota_files", 0) > 0)
         text += ", at most " + std::to_string(storage.int_or("quota_files", 0)) + " files";
@@ -80,17 +80,16 @@ std::string render_storage(const io::Json& storage, base::UnixMicros now, std::s
          {std::tuple("projects", "project", "PROJECT"), std::tuple("uploaders", "name", "UPLOADER")}) {
         std::vector<base::TableRow> rows{{title, "FILES", "SIZE"}};
         for (const io::Json& one : storage.items(list))
-            rows.push_back({base::printable(one.string_or(name, "")), std::to_string(one.int_or("files", 0)),
-                            bytes_of(one, "bytes")});
+            rows.push_back(
+                {one.string_or(name, ""), std::to_string(one.int_or("files", 0)), bytes_of(one, "bytes")});
         if (rows.size() > 1) text += "\n" + base::render_table(rows, columns);
     }
     return text;
 }
 
 void print_storage(const io::Json& storage) {
-    std::fputs(
-        render_storage(storage, base::SystemClock().now(), base::terminal_columns(STDOUT_FILENO)).c_str(),
-        stdout);
+    base::print(stdout,
+                render_storage(storage, base::SystemClock().now(), base::terminal_columns(STDOUT_FILENO)));
 }
 
 base::Status print_files(Door& door, Asked& asked) {
@@ -98,7 +97,7 @@ base::Status print_files(Door& door, Asked& asked) {
     std::vector<base::TableRow> rows{{"FILE", "SIZE", "STATE", "UPLOADED", "UPLOADER", "WHY"}};
     std::uint64_t bytes = 0;
     WHEELYARD_TRY(for_each_piece(door, asked, [&](const io::Json& piece) {
-        if (asked.json) std::printf("%s\n", piece.render().c_str());
+        if (asked.json) base::print(stdout, "%s\n", piece.render().c_str());
         for (const io::Json& file : piece.items("files")) {
             bytes += static_cast<std::uint64_t>(file.int_or("size_bytes", 0));
             rows.push_back(row_of(file, names));
@@ -106,8 +105,9 @@ base::Status print_files(Door& door, Asked& asked) {
     }));
     if (asked.json) return {};
     const std::size_t count = rows.size() - 1;
-    if (count > 0) std::printf("%s", base::render_table(rows, base::terminal_columns(STDOUT_FILENO)).c_str());
-    std::printf("%zu %s, %s\n", count, count == 1 ? "file" : "files", base::render_bytes(bytes).c_str());
+    if (count > 0) base::print(stdout, base::render_table(rows, base::terminal_columns(STDOUT_FILENO)));
+    base::print(stdout, "%zu %s, %s\n", count, count == 1 ? "file" : "files",
+                base::render_bytes(bytes).c_str());
     return {};
 }
 

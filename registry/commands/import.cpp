@@ -224,8 +224,8 @@ class ImportProgress {
         if (one) bytes_ += one->row.size_bytes;
         if (quiet_ || clock_.now() - shown_ < told_every_us) return;
         shown_ = clock_.now();
-        std::fprintf(stderr, "import: %zu of %zu files, %s; %zu were there already\n", done_, files_,
-                     base::render_bytes(bytes_).c_str(), there_);
+        base::print(stderr, "import: %zu of %zu files, %s; %zu were there already\n", done_, files_,
+                    base::render_bytes(bytes_).c_str(), there_);
     }
 
   private:
@@ -243,10 +243,10 @@ void print_text(const Imported& imported, bool facts) {
     const char* what = imported.already_there                         ? "there already"
                        : row.state == catalog::FileState::quarantined ? "QUARANTINED"
                                                                       : "imported";
-    std::printf("%s %s/%s  %s  sha256 %s\n", what, row.index.c_str(), row.filename.c_str(),
+    base::print(stdout, "%s %s/%s  %s  sha256 %s\n", what, row.index.c_str(), row.filename.c_str(),
                 base::render_bytes(row.size_bytes).c_str(), row.sha256.c_str());
-    if (row.state == catalog::FileState::quarantined) std::printf("  %s\n", row.state_reason.c_str());
-    if (facts) std::printf("%s", imported.facts_text.c_str());
+    if (row.state == catalog::FileState::quarantined) base::print(stdout, "  %s\n", row.state_reason.c_str());
+    if (facts) base::print(stdout, "%s", imported.facts_text.c_str());
 }
 
 base::Result<io::Json> as_json(const Imported& imported) {
@@ -350,11 +350,12 @@ base::Status run_import(const ImportArguments& arguments, const OpenPublisher& o
     }
     WHEELYARD_TRY(store->show(files));
     if (arguments.json)
-        std::printf("%s\n", io::Json::object({{"format", "wheelyard.import/1"},
-                                              {"wheels", documents},
-                                              {"not_imported", not_imported}})
-                                .render_pretty()
-                                .c_str());
+        base::print(
+            stdout, "%s\n",
+            io::Json::object(
+                {{"format", "wheelyard.import/1"}, {"wheels", documents}, {"not_imported", not_imported}})
+                .render_pretty()
+                .c_str());
     if (ended || wheels.size() == 1 || ended.error().recovery == base::Recovery::retry) return ended;
     return base::fail("import.some", "Some wheels were not imported",
                       std::to_string(failed) + " of " + std::to_string(wheels.size()),

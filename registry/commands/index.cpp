@@ -38,16 +38,16 @@ void print_list_of_indexes(const Json& document) {
     for (const Json& index : document.items("indexes")) {
         const Json* keys = index.find("keys");
         if (keys == nullptr) continue;
-        rows.push_back({base::printable(index.string_or("name", "")),
-                        base::printable(keys->string_or("read", "public")),
+        rows.push_back({index.string_or("name", ""), keys->string_or("read", "public"),
                         keys->bool_or("archived", false) ? "archived" : "active",
                         keys->bool_or("sdists", false) ? "yes" : "no", quota_of(*keys),
-                        base::printable(keys->string_or("title", ""))});
+                        keys->string_or("title", "")});
     }
-    std::printf(
-        "%s\ndecided by %s\n", base::render_table(rows, base::terminal_columns(STDOUT_FILENO)).c_str(),
-        document.string_or("decided_by", "") == "file" ? "the configuration file"
-                                                       : "commands; `apply` makes the file decide again");
+    base::print(stdout, "%s\ndecided by %s\n",
+                base::render_table(rows, base::terminal_columns(STDOUT_FILENO)).c_str(),
+                document.string_or("decided_by", "") == "file"
+                    ? "the configuration file"
+                    : "commands; `apply` makes the file decide again");
 }
 
 // Of one index, or of all.
@@ -59,7 +59,7 @@ void print_index_tables(const Json& document) {
         if (keys == nullptr || keys->as_object() == nullptr) continue;
         text += (text.empty() ? "" : "\n") + render_table(*keys);
     }
-    base::print_untrusted(stdout, text);
+    base::print(stdout, text);
 }
 
 base::Status print_shown_index(Door& door, Asked& asked) {
@@ -71,15 +71,16 @@ base::Status print_shown_index(Door& door, Asked& asked) {
 
 void print_changes(const Json& changed) {
     for (const Json& change : changed.items("changes"))
-        base::print_untrusted(stdout,
-                              change.string_or("index", "") + ": " + change.string_or("change", "") + "\n");
-    if (changed.items("changes").empty()) std::printf("no index changes\n");
+        base::print(stdout, base::printable_line(change.string_or("index", "") + ": " +
+                                                 change.string_or("change", "")) +
+                                "\n");
+    if (changed.items("changes").empty()) base::print(stdout, "no index changes\n");
 }
 
 void print_end(const Json& changed, const Door& door) {
     if (changed.bool_or("dry_run", false)) return;
-    std::printf(door.is_served() ? "applied\n"
-                                 : "no server runs with this store; its next start shows this\n");
+    base::print(stdout, door.is_served() ? "applied\n"
+                                         : "no server runs with this store; its next start shows this\n");
 }
 
 namespace {
@@ -87,7 +88,7 @@ namespace {
 base::Status print_changed_index(Door& door, Asked& asked) {
     WHEELYARD_ASSIGN(const Json changed, ask_document(door, asked));
     if (asked.json) {
-        base::print_untrusted(stdout, changed.render() + "\n");
+        base::print(stdout, changed.render() + "\n");
         return {};
     }
     print_changes(changed);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "lib/base/files/file.hpp"
+#include "lib/base/process/terminal.hpp"
 #include "registry/commands/commands.hpp"
 #include "registry/config/config.hpp"
 #include "registry/config/config_place.hpp"
@@ -32,17 +33,20 @@ base::Status run_init(const std::filesystem::path& directory) {
     WHEELYARD_TRY(base::fsync_file(fd->get(), file.string()));
     WHEELYARD_TRY(base::fsync_directory(directory));
     const std::string name = file.string();
-    std::printf("wrote %s\n\nnext:\n", name.c_str());
-    std::printf("  1. look through it: names of indexes, where the wheels lie\n");
-    std::printf("  2. wheelyard-registry token create --config %s --name me --index main\n", name.c_str());
+    base::print(stdout, "wrote %s\n\nnext:\n", name.c_str());
+    base::print(stdout, "  1. look through it: names of indexes, where the wheels lie\n");
+    base::print(stdout, "  2. wheelyard-registry token create --config %s --name me --index main\n",
+                name.c_str());
     if (is_system_folder(folder))
-        std::printf("  3. systemctl enable --now wheelyard-registry   (or: wheelyard-registry serve)\n");
+        base::print(stdout,
+                    "  3. systemctl enable --now wheelyard-registry   (or: wheelyard-registry serve)\n");
     else
-        std::printf("  3. wheelyard-registry serve --config %s\n", name.c_str());
-    std::printf(
+        base::print(stdout, "  3. wheelyard-registry serve --config %s\n", name.c_str());
+    base::print(
+        stdout,
         "  4. twine upload --repository-url http://127.0.0.1:8080/main/legacy/ -u __token__ FILE.whl\n");
-    std::printf("     (it asks for the token as password)\n");
-    std::printf("  5. pip install --index-url http://127.0.0.1:8080/main/simple/ NAME\n");
+    base::print(stdout, "     (it asks for the token as password)\n");
+    base::print(stdout, "  5. pip install --index-url http://127.0.0.1:8080/main/simple/ NAME\n");
     return {};
 }
 

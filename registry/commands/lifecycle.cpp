@@ -9,6 +9,7 @@
 
 #include "lib/base/process/terminal.hpp"
 #include "lib/base/process/terminal_columns.hpp"
+#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/text_table.hpp"
 #include "registry/access/person.hpp"
@@ -27,15 +28,15 @@ void print_changed(const io::Json& done) {
         base::print_message(
             stdout, word + " " + file.string_or("index", "") + "/" + file.string_or("filename", "") + "\n");
     if (word == "gc")
-        std::printf("%s %lld blobs, %s\n", is_dry ? "would remove" : "removed",
+        base::print(stdout, "%s %lld blobs, %s\n", is_dry ? "would remove" : "removed",
                     static_cast<long long>(done.int_or("blobs", 0)),
                     base::render_bytes(static_cast<std::uint64_t>(done.int_or("bytes", 0))).c_str());
     else if (word == "retain")
-        std::printf("%s %zu files\n", is_dry ? "would delete" : "deleted", files.size());
+        base::print(stdout, "%s %zu files\n", is_dry ? "would delete" : "deleted", files.size());
     else if (done.bool_or("changed", false))
-        std::printf("done, serial %lld\n", static_cast<long long>(done.int_or("serial", 0)));
+        base::print(stdout, "done, serial %lld\n", static_cast<long long>(done.int_or("serial", 0)));
     else
-        std::printf("it was so already\n");
+        base::print(stdout, "it was so already\n");
 }
 
 void print_event(const io::Json& event, bool raw) {
@@ -51,15 +52,18 @@ void print_event(const io::Json& event, bool raw) {
     if (const std::string name = event.string_or("actor_name", ""); !name.empty())
         line.append(" ").append(name);
     if (const std::string why = event.string_or("reason", ""); !why.empty()) line.append(": ").append(why);
-    const std::size_t columns = raw ? 0 : base::terminal_columns(STDOUT_FILENO);
-    base::print_untrusted(stdout, base::wrap_lines(line, columns), raw);
+    if (raw)
+        std::fputs((line + "\n").c_str(), stdout);
+    else
+        base::print(stdout,
+                    base::wrap_lines(base::printable_line(line), base::terminal_columns(STDOUT_FILENO)));
 }
 
 base::Status print_events(Door& door, Asked& asked) {
     return for_each_piece(door, asked, [&asked](const io::Json& piece) {
         for (const io::Json& event : piece.items("events")) {
             if (asked.json)
-                std::printf("%s\n", event.render().c_str());
+                base::print(stdout, "%s\n", event.render().c_str());
             else
                 print_event(event, asked.raw);
         }

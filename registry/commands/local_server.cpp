@@ -112,9 +112,9 @@ void ProgressLine::show(std::uint64_t done, std::uint64_t of) {
     if (!is_read_ || now < next_) return;
     next_ = now + progress_interval;
     is_shown_ = true;
-    std::fputs(of == 0 ? "\rwaiting for the pages"
-                       : ("\r" + std::to_string(done) + " of " + std::to_string(of)).c_str(),
-               stderr);
+    std::fputs("\r", stderr);
+    base::print(stderr,
+                of == 0 ? "waiting for the pages" : std::to_string(done) + " of " + std::to_string(of));
 }
 
 }  // namespace wheelyard::registry

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lib/base/files/file.hpp"
+#include "lib/base/process/terminal.hpp"
 #include "lib/base/process/user.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
@@ -64,9 +65,9 @@ void print_faults(const lifecycle::VerifyReport& report) {
         std::string line = fault.code + "  " + fault.subject;
         for (const auto& file : fault.files)
             line.append("  ").append(file.index).append("/").append(file.filename);
-        std::printf("%s\n", line.c_str());
+        base::print(stdout, "%s\n", line.c_str());
     }
-    std::printf("%llu blobs, %s read%s; %llu orphans; %zu faults\n",
+    base::print(stdout, "%llu blobs, %s read%s; %llu orphans; %zu faults\n",
                 static_cast<unsigned long long>(report.blobs), base::render_bytes(report.bytes).c_str(),
                 report.resumed ? " (with an earlier run's)" : "",
                 static_cast<unsigned long long>(report.orphans), report.faults.size());
@@ -75,22 +76,23 @@ void print_faults(const lifecycle::VerifyReport& report) {
 base::Status print_backup(const MaintenanceArguments& arguments, const lifecycle::BackupReport& report,
                           const char* what, const std::vector<std::string>& left_out) {
     if (arguments.json) {
-        std::printf("%s\n", Json::object({{"format", "wheelyard.backup-report/1"},
-                                          {"serial", report.serial},
-                                          {"blobs", report.blobs},
-                                          {"copied_blobs", report.copied_blobs},
-                                          {"copied_bytes", report.copied_bytes},
-                                          {"damaged", Json::array_of(report.damaged)},
-                                          {"left_out", Json::array_of(left_out)}})
-                                .render()
-                                .c_str());
+        base::print(stdout, "%s\n",
+                    Json::object({{"format", "wheelyard.backup-report/1"},
+                                  {"serial", report.serial},
+                                  {"blobs", report.blobs},
+                                  {"copied_blobs", report.copied_blobs},
+                                  {"copied_bytes", report.copied_bytes},
+                                  {"damaged", Json::array_of(report.damaged)},
+                                  {"left_out", Json::array_of(left_out)}})
+                        .render()
+                        .c_str());
     } else {
-        std::printf("%s serial %lld: %llu blobs, of them %llu now (%s)\n", what,
+        base::print(stdout, "%s serial %lld: %llu blobs, of them %llu now (%s)\n", what,
                     static_cast<long long>(report.serial), static_cast<unsigned long long>(report.blobs),
                     static_cast<unsigned long long>(report.copied_blobs),
                     base::render_bytes(report.copied_bytes).c_str());
         for (const std::string& sha256 : report.damaged)
-            std::printf("damaged or missing: %s\n", sha256.c_str());
+            base::print(stdout, "damaged or missing: %s\n", sha256.c_str());
     }
     if (report.damaged.empty()) return {};
     return base::fail("backup.damaged",
@@ -101,7 +103,8 @@ base::Status print_backup(const MaintenanceArguments& arguments, const lifecycle
 
 void print_left_out(const std::vector<std::string>& left_out) {
     if (left_out.empty()) return;
-    std::printf(
+    base::print(
+        stdout,
         "left out: the task queue (%s), which is out of date at once; `task list --state queued --json` "
         "and `--state claimed` show what to ask for again\n",
         left_out.front().c_str());
@@ -160,9 +163,9 @@ base::Result<lifecycle::VerifyReport> verify_once(const MaintenanceArguments& ar
             [&](const lifecycle::VerifyProgress& progress) {
                 if (arguments.quiet || clock.now() - shown < progress_interval_us) return;
                 shown = clock.now();
-                std::fprintf(stderr, "verify: %.0f %%, %llu blobs, %s\n", progress.fraction * 100,
-                             static_cast<unsigned long long>(progress.blobs),
-                             base::render_bytes(progress.bytes).c_str());
+                base::print(stderr, "verify: %.0f %%, %llu blobs, %s\n", progress.fraction * 100,
+                            static_cast<unsigned long long>(progress.blobs),
+                            base::render_bytes(progress.bytes).c_str());
             }};
     const lifecycle::VerifySettings settings{
         .state_file = store->config.store / "verify.json",
@@ -179,7 +182,7 @@ base::Status run_verify(const MaintenanceArguments& arguments, const OpenPublish
                          return verify_once(arguments, config, open_publisher, clock);
                      }));
     if (arguments.json) {
-        std::printf("%s\n", report_json(report).render().c_str());
+        base::print(stdout, "%s\n", report_json(report).render().c_str());
     } else {
         print_faults(report);
     }
@@ -196,9 +199,9 @@ lifecycle::BackupProgress show_progress(const MaintenanceArguments& arguments, c
     return [&arguments, command, &clock, shown = clock.now()](const lifecycle::BackupReport& so_far) mutable {
         if (arguments.quiet || clock.now() - shown < progress_interval_us) return;
         shown = clock.now();
-        std::fprintf(stderr, "%s: %llu blobs, %s copied\n", command,
-                     static_cast<unsigned long long>(so_far.blobs),
-                     base::render_bytes(so_far.copied_bytes).c_str());
+        base::print(stderr, "%s: %llu blobs, %s copied\n", command,
+                    static_cast<unsigned long long>(so_far.blobs),
+                    base::render_bytes(so_far.copied_bytes).c_str());
     };
 }
 
@@ -226,7 +229,7 @@ base::Status run_restore(const MaintenanceArguments& arguments, const base::Cloc
                              return restore_suppliers(arguments.folder, arguments.store.folder / "upstream");
                          }));
     WHEELYARD_TRY(print_backup(arguments, report, "restored", {}));
-    if (!arguments.json) std::fputs(note_of_root(arguments.store.folder).c_str(), stdout);
+    if (!arguments.json) base::print(stdout, note_of_root(arguments.store.folder));
     return {};
 }
 

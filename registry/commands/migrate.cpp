@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string>
 
+#include "lib/base/process/terminal.hpp"
 #include "lib/base/process/user.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
@@ -39,28 +40,30 @@ constexpr std::array catalog_words{"none", "copied", "waits"};
 void print_report(const MigrateArguments& arguments, const lifecycle::MigrationReport& report,
                   const std::string& to, CatalogMove catalog) {
     if (arguments.json) {
-        std::printf("%s\n", Json::object({{"format", "wheelyard.migration-report/1"},
-                                          {"catalog", catalog_words[static_cast<std::size_t>(catalog)]},
-                                          {"blobs", report.blobs},
-                                          {"bytes", report.bytes},
-                                          {"copied_blobs", report.copied_blobs},
-                                          {"copied_bytes", report.copied_bytes},
-                                          {"damaged", Json::array_of(report.damaged)}})
-                                .render()
-                                .c_str());
+        base::print(stdout, "%s\n",
+                    Json::object({{"format", "wheelyard.migration-report/1"},
+                                  {"catalog", catalog_words[static_cast<std::size_t>(catalog)]},
+                                  {"blobs", report.blobs},
+                                  {"bytes", report.bytes},
+                                  {"copied_blobs", report.copied_blobs},
+                                  {"copied_bytes", report.copied_bytes},
+                                  {"damaged", Json::array_of(report.damaged)}})
+                        .render()
+                        .c_str());
         return;
     }
     if (!to.empty())
-        std::printf("%llu blobs (%s) are in %s, of them %llu now (%s)\n",
+        base::print(stdout, "%llu blobs (%s) are in %s, of them %llu now (%s)\n",
                     static_cast<unsigned long long>(report.blobs), base::render_bytes(report.bytes).c_str(),
                     to.c_str(), static_cast<unsigned long long>(report.copied_blobs),
                     base::render_bytes(report.copied_bytes).c_str());
     if (catalog == CatalogMove::copied)
-        std::printf("the catalog is in the other database; start the server with %s\n", arguments.to.c_str());
+        base::print(stdout, "the catalog is in the other database; start the server with %s\n",
+                    arguments.to.c_str());
     if (catalog == CatalogMove::waits)
-        std::printf("the catalog is not copied while a server runs: stop it, and run this again\n");
+        base::print(stdout, "the catalog is not copied while a server runs: stop it, and run this again\n");
     for (const std::string& sha256 : report.damaged)
-        std::printf("damaged or missing: %s\n", sha256.c_str());
+        base::print(stdout, "damaged or missing: %s\n", sha256.c_str());
 }
 
 void add_migrate_options(CLI::App& command, MigrateArguments& arguments) {
@@ -96,9 +99,9 @@ base::Result<lifecycle::MigrationReport> copy_blobs(const MigrateArguments& argu
     const auto progress = [&, shown = clock.now()](const lifecycle::MigrationReport& so_far) mutable {
         if (arguments.quiet || clock.now() - shown < shown_every_us) return;
         shown = clock.now();
-        std::fprintf(stderr, "migrate: %llu blobs, %s; %s copied\n",
-                     static_cast<unsigned long long>(so_far.blobs), base::render_bytes(so_far.bytes).c_str(),
-                     base::render_bytes(so_far.copied_bytes).c_str());
+        base::print(stderr, "migrate: %llu blobs, %s; %s copied\n",
+                    static_cast<unsigned long long>(so_far.blobs), base::render_bytes(so_far.bytes).c_str(),
+                    base::render_bytes(so_far.copied_bytes).c_str());
     };
     return lifecycle::migrate(*catalog, *from, *to, progress);
 }

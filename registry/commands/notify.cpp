@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "lib/base/text/printable.hpp"
+#include "lib/base/process/terminal.hpp"
 #include "lib/notify/notify.hpp"
 #include "registry/commands/command_line.hpp"
 #include "registry/commands/commands.hpp"
@@ -25,7 +25,7 @@ void add_notify_options(CLI::App& command, NotifyArguments& arguments) {
 base::Status run_notify(const NotifyArguments& arguments, const base::Clock& clock) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config(arguments.config));
     WHEELYARD_ASSIGN(const base::Finished done, notify::try_command(config.notify_settings(), clock));
-    std::fputs(base::printable(done.out + done.err).c_str(), stdout);
+    base::print(stdout, done.out + done.err);
     if (done.exit_code == 0) return {};
     return base::fail("notify.command", "The command of [notify] failed",
                       done.timed_out ? "it took too long" : "status " + std::to_string(done.exit_code));

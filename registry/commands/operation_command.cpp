@@ -116,8 +116,7 @@ void on_new_store(CLI::App&, Asked& asked) {
 }
 
 void add_raw_option(CLI::App& command, Asked& asked) {
-    command.add_flag("--raw", asked.raw,
-                     "Print control characters also on a terminal (default: only to a file or a pipe)");
+    command.add_flag("--raw", asked.raw, "Print control characters as they are, also on a terminal");
 }
 
 base::Result<io::Json> ask_document(Door& door, const Asked& asked) {

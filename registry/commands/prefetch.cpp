@@ -14,6 +14,7 @@
 
 #include "lib/base/files/file.hpp"
 #include "lib/base/process/process.hpp"
+#include "lib/base/process/terminal.hpp"
 #include "lib/base/process/user.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/http_client.hpp"
@@ -291,8 +292,8 @@ base::Status add_wants(Prefetch& prefetch, const PrefetchArguments& arguments, K
             if (!is_added) continue;
             is_there = true;
             targets.insert(target.text());
-            std::fprintf(progress, "%s, %s: %zu wheels so far\n", want.requirement().c_str(),
-                         target.text().c_str(), prefetch.files().size());
+            base::print(progress, "%s, %s: %zu wheels so far\n", want.requirement().c_str(),
+                        target.text().c_str(), prefetch.files().size());
         }
         if (!is_there) ++without_wheel;
     }
@@ -301,8 +302,8 @@ base::Status add_wants(Prefetch& prefetch, const PrefetchArguments& arguments, K
                           "No report names machine type and glibc of the site's nodes", arguments.index,
                           "name them with --platform, or update the agents");
     if (without_wheel > 0)
-        std::fprintf(progress, "%zu of %zu wants of the sites have no wheel for these platforms yet\n",
-                     without_wheel, wants.size());
+        base::print(progress, "%zu of %zu wants of the sites have no wheel for these platforms yet\n",
+                    without_wheel, wants.size());
     kept.targets.assign(targets.begin(), targets.end());
     return {};
 }
@@ -324,11 +325,11 @@ base::Status forget(const PrefetchArguments& arguments, const RegistryConfig& co
         return base::fail("prefetch.no_record", "Nothing is kept under this name", arguments.name,
                           "they are the files in " + (config.store / "prefetch" / arguments.index).native());
     if (arguments.json)
-        std::printf(
-            "%s",
+        base::print(
+            stdout, "%s",
             render_done({.index = arguments.index, .name = arguments.name, .made = clock.now()}, {}).c_str());
     else
-        std::printf("no longer kept: %s\n", arguments.name.c_str());
+        base::print(stdout, "no longer kept: %s\n", arguments.name.c_str());
     return {};
 }
 
@@ -370,7 +371,7 @@ base::Status run_prefetch(const PrefetchArguments& arguments, base::Clock& clock
             WHEELYARD_ASSIGN(const Target target, make_target(python, platform));
             WHEELYARD_TRY(prefetch.add(target));
             kept.targets.push_back(target.text());
-            std::fprintf(progress, "%s: %zu wheels so far\n", target.text().c_str(), prefetch.files().size());
+            base::print(progress, "%s: %zu wheels so far\n", target.text().c_str(), prefetch.files().size());
         }
     }
     if (arguments.wants) WHEELYARD_TRY(add_wants(prefetch, arguments, kept, progress));
@@ -384,18 +385,18 @@ base::Status run_prefetch(const PrefetchArguments& arguments, base::Clock& clock
     std::vector<base::Error> failures;
     std::size_t number = 0;
     for (const WantedFile& file : prefetch.files()) {
-        std::fprintf(progress, "[%zu/%zu] %s  %s\n", ++number, prefetch.files().size(),
-                     file.kept.filename.c_str(), base::render_bytes(file.kept.size_bytes).c_str());
+        base::print(progress, "[%zu/%zu] %s  %s\n", ++number, prefetch.files().size(),
+                    file.kept.filename.c_str(), base::render_bytes(file.kept.size_bytes).c_str());
         std::fflush(progress);
         if (const auto fetched = prefetch.fetch(file, clock); !fetched) {
             failures.push_back(fetched.error());
-            std::fprintf(progress, "  %s\n", fetched.error().text().c_str());
+            base::print(progress, "  %s\n", fetched.error().text().c_str());
         }
     }
     if (arguments.json)
-        std::printf("%s", render_done(kept, failures).c_str());
+        base::print(stdout, "%s", render_done(kept, failures).c_str());
     else
-        std::printf("kept as %s: %zu files, %s\n", kept.name.c_str(), kept.files.size(),
+        base::print(stdout, "kept as %s: %zu files, %s\n", kept.name.c_str(), kept.files.size(),
                     base::render_bytes(bytes).c_str());
     if (failures.empty()) return {};
     return base::fail("prefetch.incomplete", "Some files were not fetched",

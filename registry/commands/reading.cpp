@@ -18,7 +18,7 @@ namespace {
 base::Status print_explained(Door& door, Asked& asked) {
     WHEELYARD_ASSIGN(const io::Json document, ask_document(door, asked));
     if (asked.json)
-        std::printf("%s", document.render_pretty().c_str());
+        base::print(stdout, "%s", document.render_pretty().c_str());
     else
         base::print_message(stdout, render_explanation(document));
     return {};
@@ -61,7 +61,7 @@ void print_provenance(const wire::WheelProvenance& provenance) {
 base::Status print_stored_provenance(Door& door, Asked& asked) {
     WHEELYARD_ASSIGN(const std::string text, door.ask(asked.operation, asked.arguments));
     if (asked.json) {
-        std::printf("%s", text.c_str());
+        base::print_untrusted(stdout, text);
         return {};
     }
     WHEELYARD_ASSIGN(const auto parts, attest::split_statements(text));
@@ -75,7 +75,7 @@ base::Status print_stored_provenance(Door& door, Asked& asked) {
 
 base::Status print_sbom(Door& door, Asked& asked) {
     WHEELYARD_ASSIGN(const std::string document, door.ask(asked.operation, asked.arguments));
-    std::printf("%s\n", document.c_str());
+    base::print_untrusted(stdout, document + "\n");
     return {};
 }
 

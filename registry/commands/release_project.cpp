@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/process/terminal.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "lib/wheel/name.hpp"
@@ -63,17 +64,19 @@ base::Status run_release_project(const ReleaseProjectArguments& arguments, const
     WHEELYARD_TRY(
         pages.release(arguments.upstream, project, cause.reason + " (" + cause.actor + ")", cause.time));
     if (arguments.json) {
-        std::printf("%s\n", io::Json::object({{"format", format},
-                                              {"upstream", arguments.upstream},
-                                              {"project", project},
-                                              {"fetched_files", static_cast<std::int64_t>(files.size())}})
-                                .render()
-                                .c_str());
+        base::print(stdout, "%s\n",
+                    io::Json::object({{"format", format},
+                                      {"upstream", arguments.upstream},
+                                      {"project", project},
+                                      {"fetched_files", static_cast<std::int64_t>(files.size())}})
+                        .render()
+                        .c_str());
         return {};
     }
-    std::printf("released %s from %s\n", project.c_str(), arguments.upstream.c_str());
+    base::print(stdout, "released %s from %s\n", project.c_str(), arguments.upstream.c_str());
     if (!files.empty())
-        std::printf(
+        base::print(
+            stdout,
             "%zu files that were fetched from it stay until they are deleted: wheelyard-registry delete %s "
             "FILE\n",
             files.size(), arguments.upstream.c_str());

@@ -16,6 +16,7 @@
 
 #include "lib/base/process/terminal.hpp"
 #include "lib/base/process/terminal_columns.hpp"
+#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/text_table.hpp"
 #include "lib/io/json.hpp"
@@ -102,14 +103,14 @@ std::string render_text(const Task& task) {
     if (request.source) line += "  from " + request.source->filename + " of " + request.source->index;
     if (!task.agent.empty()) line += "  by " + task.agent;
     if (!task.reason.empty()) line += ": " + task.reason;
-    return line;
+    return base::printable_line(line);
 }
 
 void print_task(const AnsweredTask& answered, bool json) {
     std::string text = json ? answered.document.render() : render_text(answered.task);
     const std::string nobody_takes = answered.document.string_or("nobody_takes", "");
     if (!json && !nobody_takes.empty()) text += "\n  " + nobody_takes;
-    base::print_untrusted(stdout, text + "\n");
+    base::print(stdout, text + "\n");
 }
 
 base::Status print_one(Door& door, Asked& asked) {
@@ -148,7 +149,7 @@ base::Status print_list(Door& door, Asked& asked) {
         WHEELYARD_ASSIGN(const std::vector<Task> tasks, wire::parse_tasks(answer));
         for (const Task& task : tasks) {
             if (asked.json)
-                base::print_untrusted(stdout, wire::task_row_json(task).render() + "\n");
+                base::print(stdout, wire::task_row_json(task).render() + "\n");
             else
                 rows.push_back(task_row(task, names));
         }
@@ -156,8 +157,7 @@ base::Status print_list(Door& door, Asked& asked) {
         after = tasks.back().id;
         asked.arguments.set("after", after);
     }
-    if (rows.size() > 1)
-        base::print_untrusted(stdout, base::render_table(rows, base::terminal_columns(STDOUT_FILENO)));
+    if (rows.size() > 1) base::print(stdout, base::render_table(rows, base::terminal_columns(STDOUT_FILENO)));
     return {};
 }
 

@@ -69,9 +69,9 @@ std::string expiry_of(const io::Json& token) {
 
 // What a token or an agent may do.
 void print_scope(const io::Json& token) {
-    std::printf("  may     %s\n  index   %s\n  project %s\n  expires %s\n", joined(token, "actions").c_str(),
-                joined(token, "indexes").c_str(), joined(token, "projects").c_str(),
-                expiry_of(token).c_str());
+    base::print(stdout, "  may     %s\n  index   %s\n  project %s\n  expires %s\n",
+                joined(token, "actions").c_str(), joined(token, "indexes").c_str(),
+                joined(token, "projects").c_str(), expiry_of(token).c_str());
 }
 
 // Prints the text of what was made, or writes it to --to. It cannot be shown again.
@@ -80,20 +80,22 @@ base::Status print_made(Door& door, Asked& asked, const std::string& what) {
     const std::string id = token.string_or("id", "");
     const std::string text = token.string_or("token", "");
     if (asked.json) {
-        std::printf("%s\n", token.render().c_str());
+        base::print(stdout, "%s\n", token.render().c_str());
         return {};
     }
     if (asked.file == nullptr) {
-        std::printf("%s\n\nThis is the only time that the %s is shown. Its id is %s.\n", text.c_str(),
+        base::print(stdout, "%s\n\nThis is the only time that the %s is shown. Its id is %s.\n", text.c_str(),
                     what.c_str(), id.c_str());
     } else {
         const base::Status written = asked.file->write(text);
         if (!written) static_cast<void>(door.ask("revokeToken", io::Json::object({{"token", id}})));
         WHEELYARD_TRY(written);
-        std::printf("wrote %s. The %s's id is %s.\n", asked.file->path().c_str(), what.c_str(), id.c_str());
+        base::print(stdout, "wrote %s. The %s's id is %s.\n", asked.file->path().c_str(), what.c_str(),
+                    id.c_str());
     }
     if (const std::string site = asked.arguments.string_or("site", ""); !site.empty())
-        std::printf("It works once. On a login node of %s: wheelyard-builder enrol --site site.toml\n",
+        base::print(stdout,
+                    "It works once. On a login node of %s: wheelyard-builder enrol --site site.toml\n",
                     site.c_str());
     print_scope(token);
     return {};
@@ -123,7 +125,7 @@ void add_made_options(CLI::App& command, Asked& asked, const std::string& what) 
 base::Status print_tokens(Door& door, Asked& asked) {
     WHEELYARD_ASSIGN(const io::Json document, ask_document(door, asked));
     if (asked.json) {
-        std::printf("%s\n", io::Json(document.items("tokens")).render().c_str());
+        base::print(stdout, "%s\n", io::Json(document.items("tokens")).render().c_str());
         return {};
     }
     std::vector<base::TableRow> table{{"ID", "STATE", "NAME", "ACTIONS", "INDEXES", "PROJECTS", "EXPIRES"}};
@@ -132,9 +134,9 @@ base::Status print_tokens(Door& door, Asked& asked) {
                          joined(token, "actions"), joined(token, "indexes"), joined(token, "projects"),
                          expiry_of(token)});
     if (table.size() == 1)
-        std::printf("no tokens yet: wheelyard-registry token create --help\n");
+        base::print(stdout, "no tokens yet: wheelyard-registry token create --help\n");
     else
-        base::print_untrusted(stdout, base::render_table(table, base::terminal_columns(STDOUT_FILENO)));
+        base::print(stdout, base::render_table(table, base::terminal_columns(STDOUT_FILENO)));
     return {};
 }
 
@@ -145,12 +147,13 @@ base::Result<io::Json> read_token_id(const std::string& text) {
 }
 
 void print_revoked(const io::Json& token) {
-    std::printf("revoked %s: it is refused from the next request on\n",
+    base::print(stdout, "revoked %s: it is refused from the next request on\n",
                 token.string_or("id", token.string_or("agent", "")).c_str());
 }
 
 void print_forgotten(const io::Json& person) {
-    std::printf(
+    base::print(
+        stdout,
         "forgot %lld log-ins and tokens of %s: they are refused from the next request on, and the audit log "
         "has no name\n",
         static_cast<long long>(person.int_or("tokens", 0)), person.string_or("person", "").c_str());

@@ -155,8 +155,7 @@ class ProgressLine {
         last_ = now;
         printed_ = true;
         std::fputs(clear_line, stderr);
-        base::print_untrusted(stderr,
-                              name_ + ": " + base::render_bytes(done) + " of " + base::render_bytes(total));
+        base::print(stderr, name_ + ": " + base::render_bytes(done) + " of " + base::render_bytes(total));
     }
 
   private:
@@ -213,22 +212,22 @@ std::string render_report(const fs::path& path, const inspect::Inspection& inspe
 
 int explain(const CheckArguments& arguments) {
     if (arguments.explain == "all") {
-        base::print_untrusted(
-            stdout, arguments.markdown ? inspect::render_rules_markdown() : inspect::render_rules_text());
+        base::print(stdout,
+                    arguments.markdown ? inspect::render_rules_markdown() : inspect::render_rules_text());
         return 0;
     }
     const inspect::Rule* rule = inspect::find_rule(arguments.explain);
     if (rule != nullptr) {
-        base::print_untrusted(stdout, inspect::render_rule_text(*rule));
+        base::print(stdout, inspect::render_rule_text(*rule));
         return 0;
     }
     std::vector<std::string> codes;
     for (const auto& known : inspect::rules())
         codes.emplace_back(known.code);
     const auto near = base::nearest(arguments.explain, codes);
-    base::print_untrusted(stderr, "There is no rule `" + arguments.explain + "`" +
-                                      (near ? "; did you mean `" + *near + "`?" : ".") +
-                                      " `--explain all` lists them.\n");
+    base::print(stderr, "There is no rule `" + arguments.explain + "`" +
+                            (near ? "; did you mean `" + *near + "`?" : ".") +
+                            " `--explain all` lists them.\n");
     return 2;
 }
 
@@ -240,14 +239,14 @@ int run_check(const CheckArguments& arguments) {
     if (!arguments.policy.empty()) {
         auto loaded = load_policy(arguments.policy);
         if (!loaded) {
-            base::print_untrusted(stderr, loaded.error().text() + "\n");
+            base::print(stderr, loaded.error().text() + "\n");
             return 2;
         }
         policy = std::move(*loaded);
     }
     const auto wheels = find_wheels(arguments.paths);
     if (!wheels || wheels->empty()) {
-        base::print_untrusted(
+        base::print(
             stderr,
             (wheels ? std::string("Name at least one wheel or folder.") : wheels.error().text()) + "\n");
         return 2;
@@ -258,7 +257,7 @@ int run_check(const CheckArguments& arguments) {
     if (!arguments.with.empty()) {
         auto read = read_torch(arguments.with, threads);
         if (!read) {
-            base::print_untrusted(stderr, arguments.with.string() + ": " + read.error().text() + "\n");
+            base::print(stderr, arguments.with.string() + ": " + read.error().text() + "\n");
             return 2;
         }
         torch = std::move(*read);
@@ -269,7 +268,7 @@ int run_check(const CheckArguments& arguments) {
     for (const auto& path : *wheels) {
         const auto inspection = check_one(path, threads, policy, torch.has_value());
         if (!inspection) {
-            base::print_untrusted(stderr, path.string() + ": " + inspection.error().text() + "\n");
+            base::print(stderr, path.string() + ": " + inspection.error().text() + "\n");
             unread = true;
             continue;
         }
@@ -283,11 +282,11 @@ int run_check(const CheckArguments& arguments) {
             if (fit) document.set("with", torch_fit_to_json(arguments.with.filename().string(), *fit));
             documents.push(std::move(document));
         } else if (!arguments.quiet || !accepted) {
-            base::print_untrusted(stdout, render_report(path, *inspection, fit, arguments));
+            base::print(stdout, render_report(path, *inspection, fit, arguments));
         }
     }
     if (arguments.json) {
-        base::print_untrusted(
+        base::print(
             stdout,
             io::Json::object({{"format", "wheelyard.check/1"}, {"wheels", documents}}).render_pretty());
     }

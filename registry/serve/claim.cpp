@@ -12,6 +12,7 @@
 
 #include "lib/attest/sigstore/limits.hpp"
 #include "lib/base/files/file.hpp"
+#include "lib/base/process/terminal.hpp"
 #include "lib/base/process/user.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/io/log.hpp"
@@ -140,10 +141,10 @@ base::Status check_configuration(const RegistryConfig& file, const std::optional
              .store = file.blob_place().text(),
              .config = file.file}));
     }
-    std::printf("the configuration is good: %zu %s, store %s%s\n", file.indexes.size(),
+    base::print(stdout, "the configuration is good: %zu %s, store %s%s\n", file.indexes.size(),
                 file.indexes.size() == 1 ? "index" : "indexes", file.store.c_str(),
                 has_store ? "" : " (`serve` creates it)");
-    std::fputs(note_of_root(file.store).c_str(), stdout);
+    base::print(stdout, note_of_root(file.store));
     return {};
 }
 

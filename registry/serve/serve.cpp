@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "lib/base/files/file.hpp"
+#include "lib/base/process/terminal.hpp"
 #include "lib/base/process/user.hpp"
 #include "lib/io/log.hpp"
 #include "registry/access/local_actor.hpp"
@@ -71,7 +72,7 @@ int serve_until_stopped(StopSignals& stop, http::Server& server, IndexApply& ind
 base::Status announce(const http::Server& server, const RegistryConfig& config,
                       const std::filesystem::path& ready_file) {
     for (std::size_t i = 0; i < config.server.listen.size(); ++i)
-        std::printf("listening on %s\n", url_of(config.server.listen[i], server.port(i)).c_str());
+        base::print(stdout, "listening on %s\n", url_of(config.server.listen[i], server.port(i)).c_str());
     std::fflush(stdout);
     const std::string url = url_of(config.server.listen.front(), server.port());
     if (!ready_file.empty())

@@ -53,7 +53,8 @@ TEST_CASE("a value can start neither a line nor a field") {
           Row{"a=b", "\"a=b\""},
           Row{"x\n2026-11-20T00:00:00.000Z info  forged", "\"x\\n2026-11-20T00:00:00.000Z info  forged\""},
           Row{"say \"hi\"\\", "\"say \\\"hi\\\"\\\\\""},
-          Row{"\x1b[31m\r\t\x7f", "\"\\x1b[31m\\x0d\\x09\\x7f\""}, Row{"\xFF", "\"\\xff\""}, Row{"é", "é"}}) {
+          Row{"\x1b[31m\r\t\x7f", "\"\\x1b[31m\\x0d\\x09\\x7f\""}, Row{"\xFF", "\"\\xff\""}, Row{"é", "é"},
+          Row{"a\u009b\u202e", "a??"}}) {
         CAPTURE(row.value);
         CHECK(rest_of(captured([&] {
                   log_info("e", {{"v", row.value}});

@@ -3,7 +3,7 @@
 has its #pragma once and its purpose; every source opens by saying what it is for; every folder has a README.md; no
 product source compares the code of an error; nothing in the builder names a scheduler but its row; nothing names an
 accelerator but its row; nothing outside registry/blobs knows a kind of blob store or where one keeps its blobs; nothing but
-its own folders names SQLite, the engine behind the Store; the markup of pages lies in lib/page/templates, not in C++.
+its own folders names SQLite, the engine behind the Store; programs print through base::print; the markup of pages lies in lib/page/templates, not in C++.
 
 Scans the sources, so it needs no build:  tests/layers/check_layers.py [ROOT]
 """
@@ -52,6 +52,12 @@ BLOB_MODULE = "registry/blobs/"
 ENGINE_FOLDERS = re.compile(r"registry/(engine|database|\w+/(sqlite|postgres))/[^/]+|registry/engine/\w+/[^/]+")
 PYTHON_MODULES = "lib/inspect/python/gone_names.cpp"  # sqlite3 is one
 ENGINE_NAMED = re.compile(r"^(?![ \t]*#[ \t]*include[ \t]*<)[^\n]*?(sqlite|postgres(::|_|/\w|catalog|tasks)|-(wal|shm)\")", re.IGNORECASE | re.MULTILINE)
+# Programs print through lib/base/process/terminal.hpp, so that no text from elsewhere controls a terminal. The exceptions move
+# its cursor, print what --raw asks for, or see that the output was written.
+PRINTS = re.compile(r"(?<!base::)\b(printf|fprintf|vfprintf|puts|fputs|fwrite|putchar|cout|cerr)\b")
+PRINTING_FOLDERS = ("registry/", "indexer/", "builder/")
+PRINTING_FILES = ("builder/screen.cpp", "indexer/avail_wheels/main.cpp", "registry/commands/lifecycle.cpp",
+                  "registry/commands/local_server.cpp", "registry/intake/check.cpp")
 # The pages of the web UI are templates (lib/page/README.md), and two files of lib/page are their layer. A feed is XML; Markdown makes
 # markup of a README. "/<index>/" names a part of an address.
 PAGE_FOLDERS = ("indexer/web/", "lib/page/", "registry/http/")
@@ -159,6 +165,9 @@ class Checker:
             for match in CODE_COMPARED.finditer(text):
                 self.complain(path, text, match.start(), "compares the code of an error: set its kind, recovery or "
                                                          "os_error where it is made, and ask for that")
+        if path.startswith(PRINTING_FOLDERS) and path not in PRINTING_FILES:
+            for match in PRINTS.finditer(LITERAL.sub(lambda found: " " * len(found[0]), text)):
+                self.complain(path, text, match.start(), "prints by itself: use base::print (lib/base/process/terminal.hpp)")
         if path.startswith("builder/") and not SCHEDULER_ROWS.fullmatch(path):
             for match in self.scheduler_named.finditer(text):
                 self.complain(path, text, match.start(), "names a scheduler: add a field to its row, "

@@ -139,6 +139,7 @@ BREAKAGES = [
      "registry/server.cpp:2: names the engine behind the Store"),
     ("wiring includes the engine's module", "registry/main.cpp",
      '// Wiring.\n#include "registry/sqlite/sqlite.hpp"\n', "registry/main.cpp:2: names the engine behind the Store"),
+    ("a program prints by itself", "registry/main.cpp", '// "printf".\nint main() { std::printf("x"); }\n', "registry/main.cpp:2: prints"),
     ("markup in the C++ of a page", "registry/http/page.cpp",
      '// Shows <b>.\nauto text = std::string("<p class=\\"quiet\\">") + name;\n', "registry/http/page.cpp:2: has markup"),
     ("an end tag behind a quoted mark", "registry/http/page.cpp",

@@ -1,10 +1,13 @@
 """What the programs print on a terminal of 80 and of 60 columns: no line is wider unless one word is (a hash), no word is cut, every
-table has its heads, and colours are for terminals alone."""
+table has its heads, and colours are for terminals alone. No text of a hostile index, registry, build or file controls the terminal or
+looks like a line of ours."""
 
 import fcntl
+import json
 import os
 import pty
 import re
+import shutil
 import struct
 import subprocess
 import termios
@@ -13,6 +16,7 @@ import threading
 from support.case import FarmCase, main
 from support.clients import RawUpload
 from support.farm import BIN, COMMAND_TIMEOUT_S, INDEX
+from support.hostile import FORGED, HOSTILE, HostileServer
 from support.package_index import PackageIndex, write_sdist
 from support.site import Site
 from support.terminal import read_all
@@ -149,6 +153,105 @@ class TerminalTest(FarmCase):
         self.assert_fits(self.run_output, WIDTHS[1])
         self.assertNotRegex(self.run_output, r"\x1b\[[0-9;]*m")
         self.assertIn("yard-pinned", self.run_output)
+
+
+# C0 without line feed and tab, DEL, C1, Unicode's Bidi_Control, and the line and paragraph separators.
+CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+class HostileTextTest(FarmCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.server = cls.enterClassContext(HostileServer(cls.farm))
+        cls.token_file = cls.farm.folder / "token"
+        cls.token_file.touch(mode=0o600)
+        cls.token = cls.farm.create_token("*", name="operator", projects=("*",), actions=("*",))
+        cls.token_file.write_text(cls.token + "\n")
+        path = Wheel("yard-six", "1.0").write(cls.farm.folder / "wheels")
+        status, problem = RawUpload(cls.farm, cls.token, path).send()
+        assert status == 200, problem
+        cls.wheel = path
+        for arguments in (("quarantine", INDEX, path.name, "--reason", "a reason"),
+                          ("task", "add", INDEX, "yard-six", "2.0", "--python", "3.11")):
+            done = cls.farm.run("wheelyard-registry", *arguments, "-c", cls.farm.config)
+            assert done.returncode == 0, done.stderr
+        cls.task = json.loads(cls.farm.run("wheelyard-registry", "task", "list", "--json", "-c", cls.farm.config).stdout.splitlines()[0])["id"]
+
+    def assert_harmless(self, command: list, environment: dict[str, str], is_json: bool = False):
+        """On a terminal and in a pipe, which may lead to one."""
+        piped = subprocess.run([*map(str, command)], env=environment, capture_output=True, timeout=COMMAND_TIMEOUT_S)
+        shown = on_terminal(command, environment | {"NO_COLOR": "1"}, WIDTHS[0])
+        for text in (shown, piped.stdout.decode(), piped.stderr.decode()):
+            self.assertEqual(CONTROLS.findall(text), [], text)
+            self.assertFalse([line for line in text.splitlines() if line.startswith(FORGED)], text)
+        if is_json and piped.returncode == 0:
+            for line in piped.stdout.decode().splitlines() if is_json == "lines" else [piped.stdout.decode()]:
+                json.loads(line)
+        return shown
+
+    def test_no_command_that_asks_a_hostile_registry_lets_its_text_through(self):
+        at = ("--token-file", self.token_file, "--url")
+        file = (INDEX, self.wheel.name)
+        commands = [("files", INDEX), ("storage", INDEX), ("index", "list"), ("index", "show", INDEX), ("index", "set", INDEX, "title=x", "--check"),
+                    ("token", "list"), ("token", "create", "--name", "x", "--index", INDEX), ("token", "revoke", "nobody"), ("task", "list"),
+                    ("task", "show", self.task), ("task", "log", self.task), ("audit",), ("explain", INDEX, "yard-six"), ("provenance", *file),
+                    ("sbom", *file), ("contains", INDEX, "zlib"), ("release", *file), ("yank", *file, "--reason", "a\u202e"), ("gc",)]
+        shown = ""
+        for kind in ("some", "all"):
+            for command in commands:
+                for more in ((), ("--json",)):
+                    with self.subTest(" ".join(map(str, command)), kind=kind, more=more):
+                        shown += self.assert_harmless([BIN / "wheelyard-registry", *command, *more, *at, f"{self.server.url}/{kind}"],
+                                                      self.farm.environment)
+        for text in ("a reason?]0;owned??[31m", "operator?]0;owned?"):
+            self.assertIn(text, shown)
+
+    def test_avail_wheels_lets_no_text_of_an_index_through(self):
+        shown = ""
+        for place in ("pages/simple/", "list/simple/", "refusing/simple/", f"all/{INDEX}/simple/", f"some/{INDEX}/simple/"):
+            for arguments in (("*",), ("evil", "--why"), ("evil", "--raw"), ("evil", "--all"), ("evil", "--install"), ("evil", "--format", "json"),
+                              ("--status",), ("login",)):
+                with self.subTest(place, arguments=arguments):
+                    command = [BIN / "avail_wheels", *arguments, *(() if arguments == ("login",) else ("--index-url",)), f"{self.server.url}/{place}"]
+                    shown += self.assert_harmless(command, self.farm.environment, "json" in arguments)
+        for text in ("evil    1.0", "requests?]0;owned??[31m", "avail_wheels: ?]0;owned??[31m"):
+            self.assertIn(text, shown)
+
+    def test_the_builder_lets_no_text_of_a_build_or_a_registry_through(self):
+        sources = self.enterContext(PackageIndex(self.folder / "sources"))
+        line = HOSTILE.replace("\n", " ").replace("\r", " ")
+        write_sdist(sources.folder, "yard-hostile", "1.0", c_source=f"#error {line}\n")
+        site = Site(self.farm, sources, self.token, {"yard-hostile": "1.0"}, scheduler='kind = "local"\nmax_attempts = 1\n', name="hostile-site")
+        site.file.write_text(site.file.read_text().replace(self.farm.url, f"{self.server.url}/some"))
+        shown = self.assert_harmless(site.command("run"), site.environment)
+        attempt = next(one for one in site.attempts() if one["package"] == "yard-hostile")
+        logs = [path for path in site.folder.rglob("*") if path.is_file() and b"\x1b]0;owned" in path.read_bytes()]
+        self.assertTrue(logs, shown)
+        for arguments in (("status",), ("plan",), ("explain", attempt["cell"]), ("doctor", logs[0]), ("retry", attempt["cell"]), ("site", "check")):
+            with self.subTest(arguments):
+                self.assert_harmless(site.command(*arguments), site.environment)
+        shown = on_terminal(site.command("logs", attempt["cell"]), site.environment, WIDTHS[0])
+        self.assertEqual(CONTROLS.findall(shown), [], shown)
+        self.assertIn("?[31m?2J", shown)  # the compiler itself drops the bell
+
+    def test_the_indexer_and_the_governor_let_no_name_of_a_file_through(self):
+        tree = self.folder / "tree"
+        shutil.copytree(self.farm.tree, tree, symlinks=True)
+        name = HOSTILE.replace("\n", " ")
+        (tree / INDEX / "files" / name).write_text("")
+        (tree / INDEX / "simple" / name).mkdir()
+        indexer, governor = BIN / "wheelyard-indexer", BIN / "wheelyard-governor"
+        shown = self.assert_harmless([indexer, "check", "--to", tree], self.farm.environment)
+        for kind in ("some", "all", "pages"):
+            self.assert_harmless([indexer, "follow", "--from", f"{self.server.url}/{kind}/{INDEX}/", "--to", self.folder / kind], self.farm.environment)
+        source = self.folder / f"{name}.c"
+        source.write_text("int main(void) { return 0; }\n")
+        history = ("--history", self.folder / "history")
+        for command in ((governor, *history, "--", "gcc", "-c", source, "-o", self.folder / "out.o"), (governor, "history", "show", *history),
+                        (governor, "bound", "--", f"/nowhere/{name}")):
+            shown += self.assert_harmless([*command], self.farm.environment)
+        self.assertIn("?]0;owned??[31m", shown)
 
 
 if __name__ == "__main__":

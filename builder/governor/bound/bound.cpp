@@ -26,6 +26,7 @@
 #include "builder/governor/bound/process_use.hpp"
 #include "lib/base/files/fd.hpp"
 #include "lib/base/limits.hpp"
+#include "lib/base/process/terminal.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::governor {
@@ -106,7 +107,7 @@ void reset_signals() {
     ::dup2(output, STDERR_FILENO);
     set_limits(bounds, threads_of_others);
     if (!leave_session_keyring()) {
-        std::fprintf(stderr, "wheelyard-governor: cannot leave the keys of this session: errno %d\n", errno);
+        base::print(stderr, "wheelyard-governor: cannot leave the keys of this session: errno %d\n", errno);
         ::_exit(127);
     }
     std::vector<char*> words;
@@ -114,7 +115,7 @@ void reset_signals() {
         words.push_back(const_cast<char*>(word.c_str()));
     words.push_back(nullptr);
     ::execvp(words[0], words.data());
-    std::fprintf(stderr, "wheelyard-governor: cannot start %s: errno %d\n", words[0], errno);
+    base::print(stderr, "wheelyard-governor: cannot start %s: errno %d\n", words[0], errno);
     ::_exit(127);
 }
 
@@ -144,7 +145,7 @@ class BoundedRun {
         }
         if (status_ && over_.empty() && bounds_.disk_bytes > 0) look_at_what_it_left();
         if (!over_.empty()) {
-            std::fprintf(stderr, "\n%s %s\n", over_limit_line, over_.c_str());
+            base::print(stderr, "\n%s %s\n", over_limit_line, over_.c_str());
             return over_limit_exit_code;
         }
         if (!status_ || stop_signal != 0)
@@ -265,7 +266,7 @@ class BoundedRun {
             const std::int64_t first = since[held.pipe] = known == held_since_.end() ? now : known->second;
             if (now - first < bounds_.left_behind_s * 1000) continue;
             for (const pid_t holder : held.holders) {
-                std::fprintf(
+                base::print(
                     stderr,
                     "\nwheelyard-governor: %s was left behind and held the output that %s reads; it was "
                     "ended\n",

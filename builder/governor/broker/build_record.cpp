@@ -9,6 +9,8 @@
 
 #include "lib/base/clock.hpp"
 #include "lib/base/files/file.hpp"
+#include "lib/base/process/terminal.hpp"
+#include "lib/base/text/printable.hpp"
 
 namespace wheelyard::governor {
 namespace {
@@ -43,10 +45,9 @@ Predictor BuildRecord::recall() {
 }
 
 void BuildRecord::note(std::string message) {
-    for (char& c : message) {  // a value quoted from a malformed file may contain control characters
-        if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
-    }
-    std::fprintf(stderr, "governor: %s\n", message.c_str());
+    // A value quoted from a malformed file may contain control characters.
+    message = base::printable_line(message);
+    base::print(stderr, "governor: %s\n", message.c_str());
     if (report.messages.size() < max_messages) report.messages.push_back(std::move(message));
 }
 
@@ -96,7 +97,7 @@ int BuildRecord::finish() {
     report.wall_seconds = static_cast<double>(monotonic_ms() - begun_ms_) / 1000;
     if (!plan_.quiet &&
         (report.compiles + report.cache_hits + report.lost > 0 || report.other_was_largest())) {
-        std::fputs(render_summary(report).c_str(), stderr);
+        base::print(stderr, render_summary(report));
     }
     int status = 0;
     for (const auto& [file, text] :

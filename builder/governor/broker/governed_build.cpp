@@ -16,6 +16,7 @@
 #include "builder/governor/memory/limits.hpp"
 #include "builder/governor/memory/process_tree.hpp"
 #include "lib/base/process/process.hpp"
+#include "lib/base/process/terminal.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::governor {
@@ -396,7 +397,7 @@ void GovernedBuild::print_progress() const {
     progress.used_bytes = watch_.own_bytes();
     progress.room_bytes = watch_.room().shared;
     progress.left_seconds = admission.left_s();
-    std::fprintf(stderr, "%s\n", render_progress(progress).c_str());
+    base::print(stderr, "%s\n", render_progress(progress).c_str());
 }
 
 }  // namespace wheelyard::governor

@@ -21,6 +21,7 @@
 #include "builder/governor/memory/limits.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/process/process.hpp"
+#include "lib/base/process/terminal.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::governor {
@@ -162,7 +163,7 @@ void run_cache_miss(const std::vector<std::string>& arguments) {
     }
     ::unsetenv(noted_variable);
     if (arguments.empty()) {
-        std::fprintf(stderr, "wheelyard-governor: %s needs a command\n", cache_miss_link);
+        base::print(stderr, "wheelyard-governor: %s needs a command\n", cache_miss_link);
         ::_exit(2);
     }
     become(arguments);

@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "lib/base/process/terminal.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::governor {
@@ -104,7 +105,7 @@ void become(const std::vector<std::string>& command) {
     auto argv = argv_of(command);
     ::execvp(argv[0], argv.data());
     const int why = errno;
-    std::fprintf(stderr, "wheelyard-governor: cannot run %s: %s\n", argv[0], ::strerror(why));
+    base::print(stderr, "wheelyard-governor: cannot run %s: %s\n", argv[0], ::strerror(why));
     ::_exit(why == ENOENT ? 127 : 126);
 }
 

@@ -17,6 +17,7 @@
 #include "builder/governor/launch/variables.hpp"
 #include "lib/base/files/fd.hpp"
 #include "lib/base/process/process.hpp"
+#include "lib/base/process/terminal.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::governor {
@@ -120,7 +121,7 @@ std::vector<Form> probe(const std::vector<Form>& forms) {
 }
 
 void answer_probe() {
-    std::printf("%.*s\n", static_cast<int>(answer.size()), answer.data());
+    base::print(stdout, "%.*s\n", static_cast<int>(answer.size()), answer.data());
     std::fflush(stdout);
     ::_exit(0);
 }

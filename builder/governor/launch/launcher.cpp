@@ -32,6 +32,7 @@
 #include "builder/governor/memory/limits.hpp"
 #include "builder/governor/memory/memory_limit.hpp"
 #include "lib/base/process/process.hpp"
+#include "lib/base/process/terminal.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::governor {
@@ -131,7 +132,7 @@ class Launcher {
             if (answer[0] == "again") continue;
             if (answer[0] == "fail" && answer.size() > 1) {
                 spool.show();
-                std::fprintf(stderr, "wheelyard-governor: %s\n", answer[1].c_str());
+                base::print(stderr, "wheelyard-governor: %s\n", answer[1].c_str());
                 exit_like(ended.status);
             }
             finish(spool, ended.status);
@@ -195,7 +196,7 @@ class Launcher {
         const pid_t pid = start_compiler(command_, spool, group_);
         spool.close_writers();
         if (pid < 0) {
-            std::fprintf(stderr, "wheelyard-governor: cannot start a process: %s\n", ::strerror(errno));
+            base::print(stderr, "wheelyard-governor: cannot start a process: %s\n", ::strerror(errno));
             ended.status = 71 << 8;  // EX_OSERR of sysexits.h, as a wait status
             return ended;
         }
@@ -425,7 +426,7 @@ std::string implicit_distributor(const std::string& compiler, const std::string&
 
 void run_launcher(std::vector<std::string> command) {
     if (command.empty()) {
-        std::fprintf(stderr, "wheelyard-governor: launch needs a command: launch -- COMPILER ARGUMENTS\n");
+        base::print(stderr, "wheelyard-governor: launch needs a command: launch -- COMPILER ARGUMENTS\n");
         ::_exit(2);
     }
     if (std::getenv(probe_variable) != nullptr) answer_probe();
@@ -452,7 +453,7 @@ void run_shim(const std::string& name, const std::vector<std::string>& arguments
     const std::string path = path_without(environment("PATH"), shim_folder());
     const auto real = find_real(name, path);
     if (!real) {
-        std::fprintf(stderr, "wheelyard-governor: %s: command not found\n", name.c_str());  // as a shell
+        base::print(stderr, "wheelyard-governor: %s: command not found\n", name.c_str());  // as a shell
         ::_exit(127);
     }
     std::vector<std::string> command{*real};

@@ -2,6 +2,9 @@
 
 #include <unistd.h>
 
+#include <cstdarg>
+#include <cstdlib>
+
 #include "lib/base/process/terminal_columns.hpp"
 #include "lib/base/text/printable.hpp"
 #include "lib/base/text/text_table.hpp"
@@ -45,8 +48,8 @@ void TerminalWriter::finish() {
     rest_.clear();
 }
 
-void print_untrusted(std::FILE* out, std::string_view text, bool raw) {
-    TerminalWriter writer(out, raw);
+void print_untrusted(std::FILE* out, std::string_view text) {
+    TerminalWriter writer(out, false);
     writer.write(text);
     writer.finish();
 }
@@ -55,6 +58,37 @@ void print_message(std::FILE* out, std::string_view text) {
     const std::size_t columns = terminal_columns(::fileno(out));
     const std::string shown = printable(text);
     std::fputs((columns == 0 ? shown : wrap_lines(shown, columns)).c_str(), out);
+}
+
+void print(std::FILE* out, const std::string& text) {
+    std::fputs(printable(text).c_str(), out);
+}
+
+void print(std::FILE* out, const char* format, ...) {
+    std::va_list values;
+    va_start(values, format);
+    char* text = nullptr;
+    const int bytes = ::vasprintf(&text, format, values);
+    va_end(values);
+    if (bytes < 0) return;
+    print(out, std::string(text, static_cast<std::size_t>(bytes)));
+    std::free(text);
+}
+
+PrintedLines::int_type PrintedLines::overflow(int_type c) {
+    if (traits_type::eq_int_type(c, traits_type::eof())) return traits_type::not_eof(c);
+    line_ += traits_type::to_char_type(c);
+    if (line_.back() == '\n') sync();
+    return c;
+}
+
+int PrintedLines::sync() {
+    if (wraps_)
+        print_message(out_, line_);
+    else
+        print(out_, line_);
+    line_.clear();
+    return std::fflush(out_);
 }
 
 }  // namespace wheelyard::base

@@ -1,7 +1,8 @@
-// Prints text from outside (a log of a build, a reason in an audit log) so that it cannot control a terminal.
+// All that programs print: text from outside (a log of a build, a reason in an audit log) cannot control a terminal.
 #pragma once
 
 #include <cstdio>
+#include <streambuf>
 #include <string>
 #include <string_view>
 
@@ -23,9 +24,28 @@ class TerminalWriter {
     std::string rest_;  // the beginning of a character
 };
 
-// The whole text at once.
-void print_untrusted(std::FILE* out, std::string_view text, bool raw = false);
+// The whole text at once: a document whose bytes count.
+void print_untrusted(std::FILE* out, std::string_view text);
 // What a program says to a person: printable, and on a terminal broken between words at its width (wrap_lines).
 void print_message(std::FILE* out, std::string_view text);
+// The text, or what printf(3) makes, printable. What io::Json renders is so already, and stays as it is.
+void print(std::FILE* out, const std::string& text);
+[[gnu::format(printf, 2, 3)]] void print(std::FILE* out, const char* format, ...);
+
+// A std::ostream on it prints its lines by print_message(), or by print().
+class PrintedLines : public std::streambuf {
+  public:
+    PrintedLines(std::FILE* out, bool wraps) : out_(out), wraps_(wraps) {}
+    ~PrintedLines() override { PrintedLines::sync(); }
+
+  protected:
+    int_type overflow(int_type c) override;
+    int sync() override;
+
+  private:
+    std::FILE* out_;
+    bool wraps_;
+    std::string line_;
+};
 
 }  // namespace wheelyard::base

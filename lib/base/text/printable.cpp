@@ -1,35 +1,47 @@
 #include "lib/base/text/printable.hpp"
 
+#include <algorithm>
+
 #include "lib/base/text/utf8.hpp"
 
 namespace wheelyard::base {
-namespace {
 
-// The characters that change the direction or the order of the text around them (Unicode, Bidi_Control), and the
-// line and paragraph separators.
-bool is_bidi_control(char32_t code) {
+bool is_control(char32_t code) {
+    if (code < 0x20 || (code >= 0x7F && code < 0xA0)) return true;
+    // Unicode's Bidi_Control, and the line and paragraph separators.
     return code == 0x061C || code == 0x200E || code == 0x200F || (code >= 0x2028 && code <= 0x202E) ||
            (code >= 0x2066 && code <= 0x2069);
 }
-
-bool is_control(char32_t code) {
-    if (code == '\n' || code == '\t') return false;
-    return code < 0x20 || (code >= 0x7F && code < 0xA0) || is_bidi_control(code);
-}
-
-}  // namespace
 
 std::string printable(std::string_view text) {
     std::string shown;
     shown.reserve(text.size());
     while (!text.empty()) {
-        // A byte that is not UTF-8 counts as a character of Latin-1, as on a terminal that shows Latin-1.
-        const Utf8Character latin{static_cast<unsigned char>(text.front()), 1};
-        const Utf8Character character = decode_utf8(text).value_or(latin);
-        shown += is_control(character.code) ? "?" : text.substr(0, character.bytes);
-        text.remove_prefix(character.bytes);
+        std::size_t bytes = 1;
+        const char first = text.front();
+        if ((first >= ' ' && first <= '~') || first == '\n' || first == '\t') {
+            shown += first;
+        } else if (const auto character = decode_utf8(text); !character || is_control(character->code)) {
+            shown += '?';
+            bytes = character ? character->bytes : 1;
+        } else {
+            bytes = character->bytes;
+            shown += text.substr(0, bytes);
+        }
+        text.remove_prefix(bytes);
     }
     return shown;
+}
+
+std::string printable_line(std::string_view text) {
+    std::string line = printable(text);
+    std::replace_if(
+        line.begin(), line.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
+    return line;
+}
+
+bool is_printable_line(std::string_view text) {
+    return printable_line(text) == text;
 }
 
 }  // namespace wheelyard::base

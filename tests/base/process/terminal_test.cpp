@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <functional>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -65,7 +66,7 @@ TEST_CASE("a character that is divided between two pieces is judged as a whole")
     for (const char byte : std::string(hostile))
         bytes.emplace_back(1, byte);
     CHECK(on_terminal(bytes, false) == shown);
-    CHECK(on_terminal({"cut: \xe2\x82"}, false) == "cut: \xe2?");
+    CHECK(on_terminal({"cut: \xe2\x82"}, false) == "cut: ??");
     CHECK(on_terminal({"\x80\x80\x80\x80\x80", "x"}, false) == "?????x");
 }
 
@@ -78,6 +79,24 @@ TEST_CASE("a file gets the text as it is") {
     const auto got = std::fread(text, 1, sizeof text, file);
     std::fclose(file);
     CHECK(std::string(text, got) == hostile);
+}
+
+TEST_CASE("what programs print is printable on a terminal and elsewhere, by a stream, too") {
+    const auto write = [](std::FILE* out) {
+        print(out, std::string("text \x1b[2J\n"));
+        print(out, "%s %d\n", "\u202e", 7);
+        PrintedLines lines(out, true);
+        std::ostream(&lines) << "of a stream \u009b that breaks\n";
+    };
+    CHECK(from_terminal(write) == "text ?[2J\n? 7\nof a stream ? that\n  breaks\n");
+    std::FILE* file = std::tmpfile();
+    REQUIRE(file != nullptr);
+    write(file);
+    std::rewind(file);
+    char text[4096];
+    const auto got = std::fread(text, 1, sizeof text, file);
+    std::fclose(file);
+    CHECK(std::string(text, got) == "text ?[2J\n? 7\nof a stream ? that breaks\n");
 }
 
 TEST_CASE("a message fits a terminal, and is one line elsewhere") {

@@ -18,14 +18,18 @@ TEST_CASE("text that can control a terminal is replaced, and nothing else") {
         {"lines: \u2028\u2029", "lines: ??"},
         {"Latin-1 CSI: \x9b"
          "31m \xe9",
-         "Latin-1 CSI: ?31m \xe9"},
-        {"overlong: \xc0\x9b \xe0\x82\x9b", "overlong: \xc0? \xe0??"},
-        {"surrogate: \xed\xa0\x80", "surrogate: \xed\xa0?"},
-        {"cut: \xe2\x82", "cut: \xe2?"},
+         "Latin-1 CSI: ?31m ?"},
+        {"overlong: \xc0\x9b \xe0\x82\x9b", "overlong: ?? ???"},
+        {"surrogate: \xed\xa0\x80", "surrogate: ???"},
+        {"cut: \xe2\x82", "cut: ??"},
         {"joiner: \u200d kept", "joiner: \u200d kept"},
     };
     for (const auto& row : rows) {
         CAPTURE(row.text);
         CHECK(printable(row.text) == row.shown);
     }
+    CHECK(printable_line("first\n\tsecond \u202e") == "first  second ?");
+    CHECK(is_printable_line("größe – 1 \u200d"));
+    for (const char* text : {"a\nb", "a\tb", "\x1b", "\u009b", "\u2069", "\xff"})
+        CHECK_FALSE(is_printable_line(text));
 }
