@@ -11,6 +11,7 @@
 #include <array>
 #include <set>
 
+#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
 #include "lib/simple/modulefile_text.hpp"
@@ -198,9 +199,8 @@ base::Status check_client_source(const ClientSource& source) {
         return base::fail("client.name", "A name may contain only letters, digits, `-`, `_` and `.`",
                           source.name, "use the name of the index or of the node type");
     }
-    const bool odd = std::any_of(source.place.begin(), source.place.end(), [](char c) {
-        return static_cast<unsigned char>(c) <= ' ' || c == 0x7f;
-    });  // pip splits values at spaces
+    // pip splits values at spaces.
+    const bool odd = source.place.find(' ') != std::string::npos || !base::is_printable_line(source.place);
     const auto url = base::parse_url(source.place);
     const bool is_url = url && (url->scheme == "http" || url->scheme == "https");
     const bool is_page_folder = url && url->scheme == "file";

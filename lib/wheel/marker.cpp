@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/words.hpp"
 #include "lib/wheel/excerpt.hpp"
@@ -376,10 +377,9 @@ class MarkerParser {
         const auto literal = text_.substr(at_ + 1, end - at_ - 1);
         // PEP 508 has no escape sequences, but some installers apply Python's: reject text that they would
         // read differently.
-        const bool is_plain = std::none_of(literal.begin(), literal.end(), [](char c) {
-            return c == '\\' || c == '\x7F' || (static_cast<unsigned char>(c) < 0x20 && c != '\t');
-        });
-        if (!is_plain) return fail("a quoted string contains a backslash or a control character");
+        const bool is_plain = literal.find_first_of("\\\n") == std::string_view::npos;
+        if (!is_plain || base::printable(literal) != literal)
+            return fail("a quoted string contains a backslash or a control character");
         at_ = end + 1;
         return Operand{nullptr, std::string(literal)};
     }

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "lib/base/text/encoding.hpp"
+#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/wheel/excerpt.hpp"
 #include "lib/wheel/limits.hpp"
@@ -122,10 +123,7 @@ base::Result<RecordRow> read_row(std::string_view line, std::size_t number, Faul
         fields.resize(columns);
     }
     row.path = std::move(fields[0]);
-    const bool has_control = std::any_of(row.path.begin(), row.path.end(), [](char c) {
-        return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
-    });
-    if (row.path.empty() || has_control) {
+    if (row.path.empty() || !base::is_printable_line(row.path)) {
         return fail_at_row(number, "record.path", "The path is empty or contains control characters",
                            row.path);
     }

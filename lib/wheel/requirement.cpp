@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/wheel/excerpt.hpp"
 #include "lib/wheel/limits.hpp"
@@ -91,10 +92,7 @@ class RequirementParser {
             static_cast<std::size_t>(std::find_if(rest_.begin(), rest_.end(), is_space) - rest_.begin());
         if (length == 0) return fail("expected a URL after @");
         requirement.url = rest_.substr(0, length);
-        const bool has_control = std::any_of(requirement.url.begin(), requirement.url.end(), [](char c) {
-            return static_cast<unsigned char>(c) < 0x20 || c == '\x7F';
-        });
-        if (has_control) return fail("the URL contains control characters");
+        if (!base::is_printable_line(requirement.url)) return fail("the URL contains control characters");
         rest_.remove_prefix(length);
         return {};
     }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/words.hpp"
 #include "lib/wheel/excerpt.hpp"
@@ -33,10 +34,8 @@ bool is_plain_release(const Version& version) {
 
 // `===` accepts any text except white space, `;` and `)`, which end it inside a requirement.
 bool is_arbitrary_version(std::string_view text) {
-    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-        const auto byte = static_cast<unsigned char>(c);
-        return byte > 0x20 && byte != 0x7F && c != ';' && c != ')';
-    });
+    return !text.empty() && text.find_first_of(" ;)") == std::string_view::npos &&
+           base::is_printable_line(text);
 }
 
 }  // namespace

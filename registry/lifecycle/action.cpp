@@ -6,6 +6,7 @@
 
 #include "lib/base/check.hpp"
 #include "lib/base/text/encoding.hpp"
+#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "lib/wire/problem.hpp"
@@ -40,12 +41,10 @@ base::Status check_reason(const Action& action) {
                           std::string(row_of(action.verb).word),
                           "give the reason in a sentence; users see it on the page and in the log");
     }
-    const bool one_line = std::none_of(action.reason.begin(), action.reason.end(),
-                                       [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; });
-    if (one_line && base::is_utf8(action.reason) && action.reason.size() <= max_reason_bytes) return {};
-    return wire::fail("lifecycle.reason", "A reason is one line of text",
-                      std::to_string(action.reason.size()) + " bytes",
-                      "at most " + std::to_string(max_reason_bytes) + " bytes of UTF-8, no line breaks");
+    if (base::is_printable_line(action.reason) && action.reason.size() <= max_reason_bytes) return {};
+    return wire::fail(
+        "lifecycle.reason", "A reason is one line of text", std::to_string(action.reason.size()) + " bytes",
+        "at most " + std::to_string(max_reason_bytes) + " bytes of UTF-8, no control characters");
 }
 
 }  // namespace

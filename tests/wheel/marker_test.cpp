@@ -129,8 +129,8 @@ TEST_CASE("errors include the position") {
     REQUIRE_FALSE(refused.has_value());
     CHECK(refused.error().code == "marker.invalid");
     CHECK(refused.error().sentence.find("byte 24") != std::string::npos);
-    for (const char* text : {"os_name == 'a\\'b'", "os_name == 'a\nb'", "os_name == 'a\x7F'", "extras == 'x'",
-                             "os_name == \"a"}) {
+    for (const char* text : {"os_name == 'a\\'b'", "os_name == 'a\nb'", "os_name == 'a\x7F'",
+                             "os_name == 'a\u202e'", "extras == 'x'", "os_name == \"a"}) {
         CHECK_MESSAGE(!Marker::parse(text).has_value(), text);
     }
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "lib/base/limits.hpp"
+#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/dist_info/metadata_fields.hpp"
 #include "lib/io/tar_gz.hpp"
@@ -94,12 +95,10 @@ class SdistCheck {
         std::string_view path = name;
         while (path.ends_with('/'))
             path.remove_suffix(1);
-        const bool has_control =
-            std::any_of(name.begin(), name.end(), [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; });
         const bool has_odd_part = ("/" + std::string(path) + "/").find("/./") != std::string::npos ||
                                   path.find("//") != std::string_view::npos;
-        if (path.empty() || has_control || has_odd_part || name.size() > max_sdist_name_bytes ||
-            !base::is_utf8(name))
+        if (path.empty() || has_odd_part || name.size() > max_sdist_name_bytes ||
+            !base::is_printable_line(name))
             findings_.add("sdist.member_name", name.substr(0, max_sdist_name_bytes));
         if (!member.is_inside || member.kind == io::TarKind::other)
             findings_.add_final("sdist.member_unsafe", name);

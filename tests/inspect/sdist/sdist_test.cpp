@@ -161,6 +161,7 @@ TEST_CASE("each defect has its code") {
              .bytes(),
          "sdist.member_duplicate"},
         {"a control character", six_with({.name = "six-1.16.0/a\x1b[31m", .data = "x"}), "sdist.member_name"},
+        {"a direction", six_with({.name = "six-1.16.0/a\u202e", .data = "x"}), "sdist.member_name"},
         {"not UTF-8", six_with({.name = "six-1.16.0/\xff", .data = "x"}), "sdist.member_name"},
         {"a part `.`", six_with({.name = "six-1.16.0/./a", .data = "x"}), "sdist.member_name"},
         {"an empty part", six_with({.name = "six-1.16.0//a", .data = "x"}), "sdist.member_name"},
