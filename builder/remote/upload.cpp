@@ -148,12 +148,12 @@ base::Result<io::HttpHeaders> HttpRegistry::credentials() const {
 // All pages are below the URL of the settings. libcurl drops the header when a redirect leads to another host.
 simple::GetPage HttpRegistry::page_reader() {
     return [this](const std::string& url, const io::HttpHeaders& headers,
-                  std::uint64_t limit_bytes) -> base::Result<io::HttpAnswer> {
-        auto answer = http_.get(url, headers, limit_bytes);
+                  const io::BodyLimit& limit) -> base::Result<io::HttpAnswer> {
+        auto answer = http_.get(url, headers, limit);
         if (!answer || answer->status != status_unauthorized) return answer;
         WHEELYARD_ASSIGN(auto all, credentials());
         all.insert(all.end(), headers.begin(), headers.end());
-        return http_.get(url, all, limit_bytes);
+        return http_.get(url, all, limit);
     };
 }
 

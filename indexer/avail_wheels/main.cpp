@@ -40,9 +40,9 @@ simple::GetPage network() {
     return avail_wheels::get_by_curl_program;
 #else
     const auto http = std::make_shared<std::unique_ptr<io::HttpClient>>();
-    return [http](const std::string& url, const io::HttpHeaders& headers, std::uint64_t limit_bytes) {
+    return [http](const std::string& url, const io::HttpHeaders& headers, const io::BodyLimit& limit) {
         if (!*http) *http = std::make_unique<io::HttpClient>();
-        return (*http)->get(url, headers, limit_bytes);
+        return (*http)->get(url, headers, limit);
     };
 #endif
 }

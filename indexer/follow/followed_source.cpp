@@ -14,6 +14,7 @@
 #include "lib/simple/client.hpp"
 #include "lib/simple/limits.hpp"
 #include "lib/simple/page.hpp"
+#include "lib/simple/wheel_list.hpp"
 #include "lib/status/index_status.hpp"
 
 namespace wheelyard::indexer {
@@ -101,21 +102,25 @@ base::Result<std::optional<FollowedPage>> FollowedSource::page(const std::string
 }
 
 base::Result<std::optional<TaggedFile>> FollowedSource::wheel_list(std::string_view name,
-                                                                   const std::string& known_etag) {
+                                                                   const std::string& known_etag,
+                                                                   const fs::path& file) {
     const std::string path = "simple/" + std::string(name);
     io::HttpHeaders headers;
     if (!known_etag.empty()) headers.emplace_back("If-None-Match", known_etag);
-    WHEELYARD_ASSIGN(auto answer, ask([&](const io::HttpProgress& progress) {
-                         return http_.get(url(path), headers, simple::max_wheel_list_bytes, progress);
-                     }));
+    simple::WheelListArrival arrival(file);
+    const io::HttpSink sink = [&arrival](std::string_view bytes) { return arrival.take(bytes); };
+    const auto asked = ask([&](const io::HttpProgress& progress) {
+        return http_.get(url(path), headers, {simple::max_wheel_list_bytes, &sink}, progress);
+    });
+    if (!asked && asked.error().kind == base::ErrorKind::malformed) return std::nullopt;
+    WHEELYARD_ASSIGN(const auto answer, asked);
     if (answer.status == status_not_modified && !known_etag.empty())
         return TaggedFile{.is_unchanged = true, .etag = known_etag};
     // Some servers answer 403 for unknown files; avail_wheels treats it the same.
     if (answer.status == status_not_found || answer.status == status_forbidden) return std::nullopt;
     if (answer.status != status_ok) return unexpected_status(path, answer);
-    TaggedFile file{.etag = answer.header("etag")};
-    file.bytes = std::move(answer.body);
-    return file;
+    WHEELYARD_TRY(arrival.finish());
+    return TaggedFile{.etag = answer.header("etag")};
 }
 
 base::Result<std::optional<std::string>> FollowedSource::status() {

@@ -18,10 +18,9 @@
 
 namespace wheelyard::indexer {
 
-// A file with its validator (RFC 9110, section 8.8.3).
+// What became of a file with its validator (RFC 9110, section 8.8.3).
 struct TaggedFile {
-    bool is_unchanged = false;  // if so, `bytes` is empty
-    std::string bytes = {};
+    bool is_unchanged = false;
     std::string etag = {};  // empty: the server sends none
 };
 
@@ -46,10 +45,11 @@ class FollowedSource {
                                                                  const CheckPage& check);
     // The signed state or a list of pages; nullopt: the source has no such file.
     [[nodiscard]] base::Result<std::optional<std::string>> signed_file(const std::string& path);
-    // One of the two wheel list files, with a conditional request for `known_etag` (empty: none). nullopt: the
-    // source has no such file.
+    // Replaces `file` by one of the two wheel list files, with a conditional request for `known_etag` (empty: none).
+    // nullopt: the source has no such file, or one that cannot be read.
     [[nodiscard]] base::Result<std::optional<TaggedFile>> wheel_list(std::string_view name,
-                                                                     const std::string& known_etag);
+                                                                     const std::string& known_etag,
+                                                                     const std::filesystem::path& file);
     // status.json as it is; nullopt: the source has none.
     [[nodiscard]] base::Result<std::optional<std::string>> status();
     // Downloads into a new file `to`, verifies the hash, syncs it, and returns its size. "follow.file_gone":

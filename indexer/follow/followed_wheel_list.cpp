@@ -92,17 +92,16 @@ class SourceWheelList {
     }
 
     base::Result<std::optional<simple::WheelListPart>> refresh(std::string_view name, std::string& etag) {
-        const fs::path folder = wheel_lists_folder(round_.tree);
-        const fs::path file = folder / ("from-" + round_.index + "-" + std::string(name));
+        const fs::path file =
+            wheel_lists_folder(round_.tree) / ("from-" + round_.index + "-" + std::string(name));
         auto kept = open_part(file);
-        WHEELYARD_ASSIGN(const auto answer, source_.wheel_list(name, kept ? etag : std::string()));
+        WHEELYARD_ASSIGN(const auto answer, source_.wheel_list(name, kept ? etag : std::string(), file));
         if (!answer) {
             etag.clear();
             WHEELYARD_TRY(disk_.remove(file));
             return std::optional<simple::WheelListPart>();
         }
         if (answer->is_unchanged) return kept;
-        WHEELYARD_TRY(disk_.replace_via(folder / round_.index, file, answer->bytes));
         etag = answer->etag;
         return open_part(file);
     }

@@ -155,10 +155,10 @@ HttpClient::HttpClient(HttpClient&&) noexcept = default;
 HttpClient& HttpClient::operator=(HttpClient&&) noexcept = default;
 HttpClient::~HttpClient() = default;
 
-Result<HttpAnswer> HttpClient::get(const std::string& url, const HttpHeaders& headers,
-                                   std::uint64_t limit_bytes, const HttpProgress& progress) {
+Result<HttpAnswer> HttpClient::get(const std::string& url, const HttpHeaders& headers, const BodyLimit& limit,
+                                   const HttpProgress& progress) {
     Transfer transfer;
-    transfer.limit_bytes = limit_bytes;
+    transfer.limit = limit;
     transfer.progress = progress;
     WHEELYARD_TRY(state_->prepare(url, headers, transfer));
     state_->set(CURLOPT_TIMEOUT_MS, static_cast<long>(state_->settings.total_timeout_ms));
@@ -180,8 +180,7 @@ Result<HttpAnswer> HttpClient::fetch(const std::string& url, const HttpHeaders& 
                                      const HttpProgress& progress, const HttpHead& head) {
     Transfer transfer;
     transfer.progress = progress;
-    transfer.limit_bytes = limit_bytes;
-    transfer.sink = &sink;
+    transfer.limit = {limit_bytes, &sink};
     if (head) transfer.head = &head;
     WHEELYARD_TRY(state_->prepare(url, headers, transfer));
     return state_->perform(url, transfer);
@@ -190,7 +189,7 @@ Result<HttpAnswer> HttpClient::fetch(const std::string& url, const HttpHeaders& 
 Result<HttpAnswer> HttpClient::post(const std::string& url, const std::string& body,
                                     const HttpHeaders& headers, std::uint64_t limit_bytes) {
     Transfer transfer;
-    transfer.limit_bytes = limit_bytes;
+    transfer.limit = limit_bytes;
     WHEELYARD_TRY(state_->prepare(url, headers, transfer));
     state_->set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
     state_->set(CURLOPT_POSTFIELDS, body.c_str());  // borrowed until the transfer ends
@@ -206,7 +205,7 @@ Result<HttpAnswer> HttpClient::send(const std::string& method, const std::string
                                     std::uint64_t offset_bytes, const HttpProgress& progress) {
     WHEELYARD_CHECK(offset_bytes <= body.size());
     Transfer transfer;
-    transfer.limit_bytes = max_error_body_bytes;
+    transfer.limit = max_error_body_bytes;
     transfer.progress = progress;
     transfer.is_upload = true;
     transfer.body = {&body, offset_bytes, offset_bytes};
@@ -227,7 +226,8 @@ Result<HttpAnswer> HttpClient::download(const std::string& url, const fs::path& 
                                         std::uint64_t limit_bytes, const HttpProgress& progress,
                                         const HttpHeaders& headers) {
     Transfer transfer;
-    transfer.limit_bytes = limit_bytes;
+    const HttpSink sink = [&transfer](std::string_view bytes) { return transfer.write_to_file(bytes); };
+    transfer.limit = {limit_bytes, &sink};
     transfer.file = file;
     transfer.progress = progress;
     WHEELYARD_TRY(state_->prepare(url, headers, transfer));
@@ -247,7 +247,7 @@ Result<HttpAnswer> HttpClient::upload_form(const std::string& url, const std::ve
                                            const HttpProgress& progress) {
     WHEELYARD_TRY(base::file_size(file));
     Transfer transfer;
-    transfer.limit_bytes = max_error_body_bytes;
+    transfer.limit = max_error_body_bytes;
     transfer.progress = progress;
     transfer.is_upload = true;
     WHEELYARD_TRY(state_->prepare(url, {}, transfer));

@@ -67,6 +67,13 @@ using HttpSink = std::function<base::Status(std::string_view bytes)>;
 // result.
 using HttpHead = std::function<base::Status(const HttpAnswer& head)>;
 
+// How much of a body is taken, in decoded bytes, counted while they arrive; more is an error ("http.too_large").
+struct BodyLimit {
+    BodyLimit(std::uint64_t most, const HttpSink* to = nullptr) : bytes(most), sink(to) {}
+    std::uint64_t bytes;
+    const HttpSink* sink;  // takes the body of a 200; nullptr: the answer
+};
+
 struct MultipartField {
     std::string name;
     std::string value;
@@ -83,7 +90,7 @@ class HttpClient {
     ~HttpClient();
 
     [[nodiscard]] base::Result<HttpAnswer> get(const std::string& url, const HttpHeaders& headers = {},
-                                               std::uint64_t limit_bytes = 64u << 20,
+                                               const BodyLimit& limit = 64u << 20,
                                                const HttpProgress& progress = {});
     [[nodiscard]] base::Result<HttpAnswer> head(const std::string& url, const HttpHeaders& headers = {});
     // Passes the body of a 200 answer to `sink`, as sent, and with `head` also that of a 206, to a request for a range;

@@ -134,7 +134,7 @@ base::Result<std::unique_ptr<HttpPush>> HttpPush::begin(const HttpSettings& sett
     state->method = request.method;
     state->is_given_up = request.is_given_up;
     state->ca_bundle = ca_bundle_of(settings);
-    state->transfer.limit_bytes = request.limit_bytes;
+    state->transfer.limit = request.limit_bytes;
     WHEELYARD_ASSIGN(state->headers, header_list(request.headers));
     state->prepare(request);
     return std::unique_ptr<HttpPush>(new HttpPush(std::move(state)));

@@ -6,12 +6,10 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "lib/base/text/text.hpp"
 #include "lib/io/private_address.hpp"
 
 namespace wheelyard::io {
 
-using base::fail;
 using base::Status;
 
 Status StallWatch::check(curl_off_t down, curl_off_t up, curl_off_t up_total) {
@@ -30,23 +28,7 @@ Status StallWatch::check(curl_off_t down, curl_off_t up, curl_off_t up_total) {
          "try again"});
 }
 
-Status Transfer::take_body(std::string_view bytes) {
-    const bool is_kept = answer.status == 200 || (answer.status == 206 && head != nullptr);
-    if (is_kept && head != nullptr && received == 0) WHEELYARD_TRY((*head)(answer));
-    const bool to_file = !file.empty() && is_kept;
-    const bool to_answer = file.empty() && sink == nullptr;
-    const auto limit = to_answer || is_kept ? limit_bytes : max_error_body_bytes;
-    received += bytes.size();
-    if (received > limit) {
-        return base::fail_as(
-            base::ErrorKind::too_large, base::Recovery::never,
-            {"http.too_large", "The answer has more than " + std::to_string(limit) + " bytes", {}, {}});
-    }
-    if (sink != nullptr && is_kept) return (*sink)(bytes);
-    if (!to_file) {
-        answer.body += bytes;
-        return {};
-    }
+Status Transfer::write_to_file(std::string_view bytes) {
     WHEELYARD_TRY(open_file());
     auto written = base::write_all(fd->get(), bytes);
     if (!written) written.error().value = file.native();
@@ -56,29 +38,6 @@ Status Transfer::take_body(std::string_view bytes) {
 Status Transfer::open_file() {
     if (fd) return {};
     WHEELYARD_ASSIGN(fd, base::create_new(file));
-    return {};
-}
-
-// Each status line starts a new header section: of an interim answer, a redirect or the final answer.
-Status Transfer::take_header(std::string_view line) {
-    header_bytes += line.size();
-    if (header_bytes > max_header_bytes)
-        return fail(
-            "http.too_large", "The answer's headers are too large", {},
-            "check the URL and the proxy: they may have " + std::to_string(max_header_bytes) + " bytes");
-    line = base::trim(line);
-    if (line.starts_with("HTTP/")) {
-        answer.headers.clear();
-        const auto code_at = line.find(' ');
-        const auto rest = code_at == std::string_view::npos ? std::string_view() : line.substr(code_at + 1);
-        answer.status = static_cast<int>(base::parse_decimal(rest.substr(0, 3)).value_or(0));
-        answer.reason = std::string(base::trim(rest.substr(std::min<std::size_t>(3, rest.size()))));
-        return {};
-    }
-    if (const auto colon = line.find(':'); colon != std::string_view::npos && colon > 0) {
-        answer.headers.emplace_back(base::ascii_lower(line.substr(0, colon)),
-                                    std::string(base::trim(line.substr(colon + 1))));
-    }
     return {};
 }
 

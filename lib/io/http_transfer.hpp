@@ -1,5 +1,4 @@
-// The state of one transfer and libcurl's callbacks on it: collects the answer within its limits, reads the
-// outgoing body, detects stalls. Used by http_client.cpp only.
+// The state of one transfer and libcurl's callbacks on it: takes what arrives, reads the outgoing body, detects stalls. Used by http_client.cpp only.
 #pragma once
 
 #include <chrono>
@@ -12,12 +11,9 @@
 #include "lib/base/files/file.hpp"
 #include "lib/base/result.hpp"
 #include "lib/io/curl_library.hpp"
-#include "lib/io/http_client.hpp"
+#include "lib/io/http_arrival.hpp"
 
 namespace wheelyard::io {
-
-inline constexpr std::uint64_t max_header_bytes = 256u << 10;  // of one answer
-inline constexpr std::uint64_t max_error_body_bytes = 1u << 20;
 
 // Detects a stalled upload. While the body is sent, stall_timeout_ms applies; after its last byte,
 // answer_timeout_ms. libcurl has only one limit for both.
@@ -38,22 +34,16 @@ struct OutgoingBody {
     std::uint64_t at = 0;
 };
 
-struct Transfer {
-    HttpAnswer answer;
-    std::uint64_t limit_bytes = 0;
-    std::uint64_t received = 0, header_bytes = 0;
-    std::filesystem::path file;  // destination of a 200 answer's body; empty: the answer
+struct Transfer : HttpArrival {
+    std::filesystem::path file;  // of download()
     std::optional<base::Fd> fd;
-    const HttpSink* sink = nullptr;  // destination of a 200 answer's body, instead of `file`
-    const HttpHead* head = nullptr;  // with `sink`: gets the head first, and a 206 is taken, too
-    base::Status problem = {};       // why a callback stopped the transfer
+    base::Status problem = {};  // why a callback stopped the transfer
     HttpProgress progress;
     bool is_upload = false;
     StallWatch stall;   // for uploads; libcurl's own limit applies to other transfers
     OutgoingBody body;  // for send()
 
-    [[nodiscard]] base::Status take_body(std::string_view bytes);
-    [[nodiscard]] base::Status take_header(std::string_view line);
+    [[nodiscard]] base::Status write_to_file(std::string_view bytes);
     [[nodiscard]] base::Status open_file();
 };
 

@@ -17,6 +17,8 @@ namespace {
 using base::fail_malformed;
 using base::Result;
 
+constexpr std::size_t max_values = 4u << 20;  // each takes some 40 bytes of memory, and may take two of the text
+
 // Whether no two members have the same name. Small objects are compared pairwise; large ones, which may be hostile, with
 // a set.
 bool has_unique_names(const Json::Object& object) {
@@ -92,6 +94,7 @@ class Builder final : public nlohmann::json_sax<nlohmann::json> {
 
     Json root;
     [[nodiscard]] bool too_deep() const { return too_deep_; }
+    [[nodiscard]] bool too_many() const { return values_ > max_values; }
     [[nodiscard]] bool has_duplicates() const { return has_duplicates_; }
     [[nodiscard]] std::size_t position() const { return position_; }
 
@@ -104,6 +107,8 @@ class Builder final : public nlohmann::json_sax<nlohmann::json> {
     };
 
     bool add(Json value) {
+        ++values_;
+        if (too_many()) return false;
         if (open_.empty()) {
             root = std::move(value);
         } else if (open_.back().is_object) {
@@ -120,6 +125,7 @@ class Builder final : public nlohmann::json_sax<nlohmann::json> {
     }
 
     std::size_t max_depth_;
+    std::size_t values_ = 0;
     bool permits_duplicates_;
     std::vector<Open> open_;
     bool too_deep_ = false;
@@ -231,6 +237,9 @@ Result<Json> parse(std::string_view text, const JsonLimits& limits, bool permits
         return base::fail_malformed(
             "json.too_deep", "This JSON is nested more than " + std::to_string(limits.depth) + " deep");
     }
+    if (builder.too_many())
+        return fail_malformed("json.too_many",
+                              "This JSON has more than " + std::to_string(max_values) + " values");
     const auto offset = builder.position() > 0 ? builder.position() - 1 : 0;
     return fail_malformed("json.syntax", "This is not JSON, from byte " + std::to_string(offset) + " on");
 }

@@ -33,7 +33,7 @@ struct ToldRefusal {
 enum class Forbidden { is_absent, is_error };
 // Fetches a page. Lets programs bring their own HTTP client or observe the requests.
 using GetPage = std::function<base::Result<io::HttpAnswer>(
-    const std::string& url, const io::HttpHeaders& headers, std::uint64_t limit_bytes)>;
+    const std::string& url, const io::HttpHeaders& headers, const io::BodyLimit& limit)>;
 // The page of `project` in the index `index_url` (…/simple/); nullopt if the index has no such project
 // (404, and 403 with Forbidden::is_absent). Other statuses: error "simple.http" with the URL without
 // secrets; for refusals with the server's own reason and advice, if it gives them.
@@ -45,8 +45,8 @@ using GetPage = std::function<base::Result<io::HttpAnswer>(
 
 // Inline, so that callers with their own GetPage do not link HttpClient.
 [[nodiscard]] inline GetPage page_getter(io::HttpClient& http) {
-    return [&http](const std::string& url, const io::HttpHeaders& headers, std::uint64_t limit_bytes) {
-        return http.get(url, headers, limit_bytes);
+    return [&http](const std::string& url, const io::HttpHeaders& headers, const io::BodyLimit& limit) {
+        return http.get(url, headers, limit);
     };
 }
 [[nodiscard]] inline base::Result<std::optional<ProjectPage>> fetch_project(

@@ -96,7 +96,7 @@ class Scanner {
     Scanner(std::string_view html, std::size_t max_anchors) : html_(html), max_anchors_(max_anchors) {}
 
     HtmlAnchors scan() {
-        while (at_ != npos && (at_ = html_.find('<', at_)) != npos && !found_.is_cut)
+        while (!found_.is_cut && at_ != npos && (at_ = html_.find('<', at_)) != npos)
             scan_markup();
         return std::move(found_);
     }
@@ -179,6 +179,8 @@ class Scanner {
             auto value = scan_attribute_value();
             if (!value) break;
             attributes.emplace_back(std::move(name), std::move(*value));
+            found_.is_cut = ++attributes_ > 2 * max_anchors_;
+            if (found_.is_cut) break;
         }
         at_ = npos;
         return std::nullopt;
@@ -219,6 +221,7 @@ class Scanner {
 
     std::string_view html_;
     std::size_t max_anchors_;
+    std::size_t attributes_ = 0;
     std::size_t at_ = 0;
     HtmlAnchors found_;
 };

@@ -7,7 +7,7 @@ namespace wheelyard::simple {
 namespace fs = std::filesystem;
 
 base::Result<io::HttpAnswer> read_page(const std::string& url, const io::HttpHeaders& /*headers*/,
-                                       std::uint64_t limit_bytes) {
+                                       const io::BodyLimit& limit) {
     WHEELYARD_ASSIGN(const auto parsed, base::parse_url(url));
     WHEELYARD_ASSIGN(const auto path, base::file_path(parsed));
     const fs::path page = fs::path(path) / "index.html";
@@ -17,7 +17,7 @@ base::Result<io::HttpAnswer> read_page(const std::string& url, const io::HttpHea
         answer.status = 404;
         return answer;
     }
-    WHEELYARD_ASSIGN(answer.body, base::read_file(page, limit_bytes));
+    WHEELYARD_ASSIGN(answer.body, base::read_file(page, limit.bytes));
     answer.status = 200;
     answer.headers = {{"content-type", "text/html"}};
     return answer;

@@ -17,6 +17,6 @@ namespace wheelyard::simple {
 // A GetPage for fetch_project: returns the page at a project's file URL as a server would, with status 404 if
 // the index has no such project. Error "os.ENOENT": there is no such index.
 [[nodiscard]] base::Result<io::HttpAnswer> read_page(const std::string& url, const io::HttpHeaders& headers,
-                                                     std::uint64_t limit_bytes);
+                                                     const io::BodyLimit& limit);
 
 }  // namespace wheelyard::simple

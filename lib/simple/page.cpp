@@ -7,6 +7,7 @@
 #include <cstddef>
 
 #include "lib/base/digest/digest.hpp"
+#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "lib/simple/html_anchors.hpp"
@@ -16,7 +17,10 @@
 namespace wheelyard::simple {
 namespace {
 
-constexpr std::size_t max_links = 2'000'000;  // per page; the largest root page has 700,000
+// Per page, each of which takes some 350 bytes of memory as a file: the largest root page has 700,000, the largest project
+// page some 30,000.
+constexpr std::size_t max_names = 1'000'000;
+constexpr std::size_t max_files = 200'000;
 constexpr std::size_t max_filename_bytes = 255;
 
 using wheel::excerpt;
@@ -24,9 +28,7 @@ using wheel::excerpt;
 // Clients create files with this name.
 bool is_safe_filename(std::string_view name) {
     return !name.empty() && name.size() <= max_filename_bytes && name != "." && name != ".." &&
-           std::none_of(name.begin(), name.end(), [](char c) {
-               return c == '/' || c == '\\' || c == '\x7F' || static_cast<unsigned char>(c) < 0x20;
-           });
+           name.find_first_of("/\\") == std::string_view::npos && base::is_printable_line(name);
 }
 
 std::string sha256_or_empty(std::string_view text) {
@@ -91,7 +93,7 @@ FileLink link_of_anchor(const HtmlAnchor& anchor) {
     return link;
 }
 
-base::Result<HtmlAnchors> scan_page(std::string_view html) {
+base::Result<HtmlAnchors> scan_page(std::string_view html, std::size_t max_links) {
     WHEELYARD_TRY(check_size(html));
     auto scanned = scan_anchors(html, max_links);
     if (!scanned.repository_version.empty())
@@ -101,7 +103,7 @@ base::Result<HtmlAnchors> scan_page(std::string_view html) {
 }
 
 // Parses a page with a supported meta.api-version and the array `name`.
-base::Result<io::Json> parse_page_with(std::string_view text, std::string_view name) {
+base::Result<io::Json> parse_page_with(std::string_view text, std::string_view name, std::size_t max_links) {
     WHEELYARD_TRY(check_size(text));
     WHEELYARD_ASSIGN(auto page, io::parse_json(text));
     const auto* meta = page.find("meta");
@@ -204,7 +206,7 @@ base::Result<PageForm> form_of(std::string_view content_type) {
 }  // namespace
 
 base::Result<ProjectPage> parse_project_html(std::string_view html, const base::Url& page_url) {
-    WHEELYARD_ASSIGN(const auto scanned, scan_page(html));
+    WHEELYARD_ASSIGN(const auto scanned, scan_page(html, max_files));
     base::Url base_url = page_url;
     if (auto resolved = base::resolve_url(page_url, scanned.base_href);
         resolved && !scanned.base_href.empty()) {
@@ -221,7 +223,7 @@ base::Result<ProjectPage> parse_project_html(std::string_view html, const base::
 }
 
 base::Result<ProjectPage> parse_project_json(std::string_view json, const base::Url& page_url) {
-    WHEELYARD_ASSIGN(const auto document, parse_page_with(json, "files"));
+    WHEELYARD_ASSIGN(const auto document, parse_page_with(json, "files", max_files));
     const auto& files = *document.find("files")->as_array();
     ProjectPage page;
     page.files.reserve(files.size());
@@ -237,7 +239,7 @@ base::Result<ProjectPage> parse_project_json(std::string_view json, const base::
 }
 
 base::Result<std::vector<std::string>> parse_root_html(std::string_view html) {
-    WHEELYARD_ASSIGN(auto scanned, scan_page(html));
+    WHEELYARD_ASSIGN(auto scanned, scan_page(html, max_names));
     std::vector<std::string> names;
     for (auto& anchor : scanned.anchors) {
         if (anchor.attribute("href") != nullptr && !anchor.text.empty())
@@ -247,7 +249,7 @@ base::Result<std::vector<std::string>> parse_root_html(std::string_view html) {
 }
 
 base::Result<std::vector<std::string>> parse_root_json(std::string_view json) {
-    WHEELYARD_ASSIGN(const auto document, parse_page_with(json, "projects"));
+    WHEELYARD_ASSIGN(const auto document, parse_page_with(json, "projects", max_names));
     const auto& projects = *document.find("projects")->as_array();
     std::vector<std::string> names;
     names.reserve(projects.size());

@@ -142,6 +142,11 @@ std::string render_wheel_list(WheelListHead head, const std::vector<WheelListPro
 
 namespace {
 
+// Of everything behind the first line.
+std::uint64_t bytes_behind(const WheelListHead& head) {
+    return head.directory_bytes + head.lines_bytes + head.facts_bytes;
+}
+
 struct OpenedHead {
     base::FileReader file;
     WheelListHead head;
@@ -155,12 +160,37 @@ base::Result<OpenedHead> open_head(const fs::path& file) {
     const auto end = start.find('\n');
     if (end == std::string::npos) return fail_damaged("its first line is incomplete", file.native());
     WHEELYARD_ASSIGN(WheelListHead head, parse_head(std::string_view(start).substr(0, end)));
-    if (reader.size() != end + 1 + head.directory_bytes + head.lines_bytes + head.facts_bytes)
+    if (reader.size() != end + 1 + bytes_behind(head))
         return fail_damaged("its size does not match its head", file.native());
     return OpenedHead{std::move(reader), std::move(head), end + 1};
 }
 
 }  // namespace
+
+base::Status WheelListArrival::take(std::string_view bytes) {
+    if (!file_) {
+        begin_ += bytes;
+        bytes = begin_;
+        const auto end = begin_.find('\n');
+        if (end == std::string::npos && begin_.size() < max_head_bytes) return {};
+        WHEELYARD_ASSIGN(const WheelListHead head, parse_head(bytes.substr(0, end)));
+        left_bytes_ = end + 1 + bytes_behind(head);
+        WHEELYARD_ASSIGN(base::FileReplacement file, base::FileReplacement::begin(path_));
+        file_.emplace(std::move(file));
+    }
+    if (bytes.size() > left_bytes_) return fail_damaged("it is longer than its head says");
+    left_bytes_ -= bytes.size();
+    return file_->write(bytes);
+}
+
+base::Status WheelListArrival::finish() {
+    if (!file_ || left_bytes_ > 0) return fail_damaged("it is shorter than its head says");
+    return file_->commit();
+}
+
+bool WheelListArrival::is_one() const {
+    return begin_.starts_with(format_family);
+}
 
 base::Result<WheelListHead> read_wheel_list_head(const fs::path& file) {
     return open_head(file).map([](OpenedHead opened) { return std::move(opened.head); });

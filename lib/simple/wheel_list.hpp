@@ -65,6 +65,23 @@ struct WheelListHead {
 // Reads only the first line and checks the file's size: enough to find out how new a wheel list is.
 [[nodiscard]] base::Result<WheelListHead> read_wheel_list_head(const std::filesystem::path& file);
 
+// Takes a wheel list while it arrives, into `file`, which stays as it is until finish(): nothing of what begins otherwise, and
+// no byte beyond the size that the head states. Errors "catalogue.version" and "catalogue.damaged" of kind malformed.
+class WheelListArrival {
+  public:
+    explicit WheelListArrival(std::filesystem::path file) : path_(std::move(file)) {}
+    [[nodiscard]] base::Status take(std::string_view bytes);
+    [[nodiscard]] base::Status finish();
+    // Whether it begins as a wheel list of any version does.
+    [[nodiscard]] bool is_one() const;
+
+  private:
+    std::filesystem::path path_;
+    std::string begin_;  // until the head is whole
+    std::optional<base::FileReplacement> file_ = {};
+    std::uint64_t left_bytes_ = 0;
+};
+
 // One wheel list file. Errors "catalogue.version" (another format or version) and "catalogue.damaged".
 class WheelListPart {
   public:

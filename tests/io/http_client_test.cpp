@@ -10,6 +10,7 @@
 #include "lib/base/files/temp_dir.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/io/gzip.hpp"
 #include "tests/support/loopback_server.hpp"
 
 using namespace wheelyard::io;
@@ -141,6 +142,23 @@ TEST_CASE("a body beyond the limit stops the transfer") {
     const auto error = client.get(server.url(), {}, 999).error();
     CHECK(error.code == "http.too_large");
     CHECK(error.value == server.url());
+}
+
+TEST_CASE("the limit counts decoded bytes while they arrive, and a sink gets none of them beyond it") {
+    const std::string packed = gzip(std::string(8 << 20, ' ')).value();
+    CHECK(packed.size() < 10'000);
+    const LoopbackServer server(always({.body = packed, .headers = {{"Content-Encoding", "gzip"}}}));
+    auto client = client_without_proxy();
+    std::size_t taken = 0;
+    const HttpSink sink = [&taken](std::string_view bytes) {
+        taken += bytes.size();
+        return base::Status{};
+    };
+    CHECK(client.get(server.url(), {}, {1 << 20, &sink}).error().code == "http.too_large");
+    CHECK(taken <= 1 << 20);
+    taken = 0;
+    CHECK(client.get(server.url(), {}, {8 << 20, &sink}).value().body.empty());
+    CHECK(taken == 8 << 20);
 }
 
 TEST_CASE("too many header bytes stop the transfer") {

@@ -96,6 +96,11 @@ TEST_CASE("size and nesting are bounded") {
     CHECK(parse_json(deep_enough));
     CHECK(parse_json("[" + deep_enough + "]").error().code == "json.too_deep");
     CHECK(parse_json(std::string(1'000'000, '[')).error().code == "json.too_deep");
+    std::string many = "[0";
+    for (std::size_t values = 2; values < 4u << 20; ++values)
+        many += ",0";
+    CHECK(parse_json(many + "]").has_value());
+    CHECK(parse_json(many + ",0]").error().code == "json.too_many");
     std::string objects;
     for (int i = 0; i < 100'000; ++i)
         objects += "{\"a\":";

@@ -52,7 +52,7 @@ struct PlayedRegistry {
 
     LoginWorld world() {
         return {.get = [this](const std::string&, const io::HttpHeaders&,
-                              std::uint64_t) -> base::Result<io::HttpAnswer> { return listed; },
+                              const io::BodyLimit&) -> base::Result<io::HttpAnswer> { return listed; },
                 .post = [this](const std::string& url, const std::string& body,
                                const io::HttpHeaders&) -> base::Result<io::HttpAnswer> {
                     posted.push_back(url);

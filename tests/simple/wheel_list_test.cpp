@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/temp_dir.hpp"
 #include "lib/base/text/text.hpp"
@@ -58,6 +60,29 @@ std::string shown_one(const WheelList& wheel_list, std::string_view key) {
 }
 
 }  // namespace
+
+TEST_CASE("a wheel list that arrives is taken up to the size that its head states, and only whole") {
+    const auto folder = *base::TempDir::make("wheel-list-arrival");
+    const auto file = folder.path() / "list";
+    const std::string good = render_wheel_list({.serial = 1}, {make_project("b", {"b-1.whl"})});
+    const auto arrive = [&](std::string_view text, std::size_t piece) -> std::string {
+        WheelListArrival arrival(file);
+        for (; !text.empty(); text.remove_prefix(std::min(piece, text.size()))) {
+            if (const auto taken = arrival.take(text.substr(0, piece)); !taken) return taken.error().code;
+        }
+        const auto finished = arrival.finish();
+        return finished ? "whole" : finished.error().code;
+    };
+    for (const std::size_t piece : {std::size_t{1}, std::size_t{7}, good.size()})
+        CHECK(arrive(good, piece) == "whole");
+    CHECK(*base::read_file(file, 4096) == good);
+    for (const std::string& bad :
+         {good + "x", good.substr(0, good.size() - 1), std::string("wheelyard.catalogue/1"), std::string(),
+          "[" + std::string(2000, ' ')})
+        CHECK(arrive(bad, 7) == "catalogue.damaged");
+    CHECK(arrive("wheelyard.catalogue/2\n", 7) == "catalogue.version");
+    CHECK(*base::read_file(file, 4096) == good);
+}
 
 TEST_CASE("a line survives a round trip, and no field can break it") {
     const WheelListWheel wheel{"a-1.whl", true, "bad\tNCCL\nindeed", ">=3.8,<4", "2026", "12", "ab"};

@@ -1,6 +1,6 @@
 """What the programs print on a terminal of 80 and of 60 columns: no line is wider unless one word is (a hash), no word is cut, every
 table has its heads, and colours are for terminals alone. No text of a hostile index, registry, build or file controls the terminal or
-looks like a line of ours."""
+looks like a line of ours, and no index that does not end takes the memory."""
 
 import fcntl
 import json
@@ -157,6 +157,7 @@ class TerminalTest(FarmCase):
 
 # C0 without line feed and tab, DEL, C1, Unicode's Bidi_Control, and the line and paragraph separators.
 CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+MAX_CLIENT_MEMORY_KIB = 400 << 10  # the largest page may have 64 MiB, and grows by doubling
 
 
 class HostileTextTest(FarmCase):
@@ -217,6 +218,23 @@ class HostileTextTest(FarmCase):
                     shown += self.assert_harmless(command, self.farm.environment, "json" in arguments)
         for text in ("evil    1.0", "requests?]0;owned??[31m", "avail_wheels: ?]0;owned??[31m"):
             self.assertIn(text, shown)
+
+    def test_no_index_without_an_end_takes_the_memory_of_its_clients(self):
+        follow = [BIN / "wheelyard-indexer", "follow", "--to", self.folder / "tree", "--from"]
+        avail = [BIN / "avail_wheels", "evil", "--index-url"]
+        imported = [BIN / "wheelyard-registry", "import", "-c", self.farm.config, INDEX, "--from"]
+        for kind in ("endless", "bomb", "loop"):
+            for command, tail in ((avail, "/simple/"), (follow, "/main/"), (imported, "/simple/")):
+                with self.subTest(kind, program=command[0].name):
+                    process = subprocess.Popen([*map(str, command), f"{self.server.url}/{kind}{tail}", *(("evil-1.0-py3-none-any.whl",) if command is imported else ())],
+                                               env=self.farm.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                    error = process.stderr.read()
+                    _, status, used = os.wait4(process.pid, 0)
+                    process.returncode = os.waitstatus_to_exitcode(status)
+                    process.stderr.close()
+                    self.assertEqual(process.returncode, 1, error)
+                    self.assertLess(used.ru_maxrss, MAX_CLIENT_MEMORY_KIB, error)
+                    self.assertIn("redirect" if kind == "loop" else "The answer has more than", error)
 
     def test_the_builder_lets_no_text_of_a_build_or_a_registry_through(self):
         sources = self.enterContext(PackageIndex(self.folder / "sources"))

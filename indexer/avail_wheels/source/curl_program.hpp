@@ -8,7 +8,7 @@ namespace wheelyard::avail_wheels {
 // Errors "http.library" (no curl on PATH) and "http.connect".
 [[nodiscard]] base::Result<io::HttpAnswer> get_by_curl_program(const std::string& url,
                                                                const io::HttpHeaders& headers,
-                                                               std::uint64_t limit_bytes);
+                                                               const io::BodyLimit& limit);
 // Sends a small body; follows no redirect.
 [[nodiscard]] base::Result<io::HttpAnswer> post_by_curl_program(const std::string& url,
                                                                 const std::string& body,

@@ -66,21 +66,26 @@ base::Result<bool> refresh(const simple::GetPage& get, const std::string& url, c
     std::error_code gone;
     const bool is_kept = fs::exists(file, gone);
     if (is_kept && !etag.empty()) headers.emplace_back("If-None-Match", etag);
-    WHEELYARD_ASSIGN(const auto answer, get(url, headers, simple::max_wheel_list_bytes));
-    if (answer.status == status_not_modified && is_kept) return true;
-    if (simple::is_refusal(answer.status)) {  // the pages say why
+    simple::WheelListArrival arrival(file);
+    const io::HttpSink sink = [&arrival](std::string_view bytes) { return arrival.take(bytes); };
+    const auto answer = get(url, headers, {simple::max_wheel_list_bytes, &sink});
+    // An answer that is no wheel list (such as a login page) must not replace one.
+    if (!answer && answer.error().kind == base::ErrorKind::malformed && !arrival.is_one()) return false;
+    if (!answer) return base::fail(answer.error());
+    if (answer->status == status_not_modified && is_kept) return true;
+    if (simple::is_refusal(answer->status)) {  // the pages say why
         WHEELYARD_TRY(base::remove_file(file));
         etag.clear();
         return false;
     }
-    if (answer.status != status_ok) {
-        return base::fail("catalogue.http", "The index answered with status " + std::to_string(answer.status),
-                          {}, "try again later");
+    if (answer->status != status_ok) {
+        return base::fail("catalogue.http",
+                          "The index answered with status " + std::to_string(answer->status), {},
+                          "try again later");
     }
-    // A response that is not a wheel list (such as a login page) must not replace one.
-    if (!answer.body.starts_with("wheelyard.catalogue/")) return false;
-    WHEELYARD_TRY(base::replace_file(file, answer.body));
-    etag = answer.header("etag");
+    if (!arrival.is_one()) return false;
+    WHEELYARD_TRY(arrival.finish());
+    etag = answer->header("etag");
     return true;
 }
 
@@ -97,6 +102,11 @@ base::Status refresh_both(const simple::GetPage& get, const std::string& simple_
     return {};
 }
 
+// Of another version, damaged, or too large.
+bool is_unreadable(const base::Error& error) {
+    return error.kind == base::ErrorKind::malformed || error.kind == base::ErrorKind::too_large;
+}
+
 // What the index answers, where nothing of it can be kept: no home, one that is full or read-only.
 base::Result<WheelListAnswer> fetch_unkept(const simple::GetPage& get, const std::string& simple_url) {
     WheelListAnswer answer;
@@ -104,7 +114,8 @@ base::Result<WheelListAnswer> fetch_unkept(const simple::GetPage& get, const std
     if (!folder) return answer;
     State state;
     const auto asked = refresh_both(get, simple_url, folder->path(), state);
-    if (!asked && asked.error().os_error == 0) return base::fail(asked.error());
+    const bool is_asked = asked || asked.error().os_error != 0 || is_unreadable(asked.error());
+    if (!is_asked) return base::fail(asked.error());
     if (!asked || state.absent) return answer;
     if (auto wheel_list = simple::WheelList::open(folder->path())) answer.wheel_list = std::move(*wheel_list);
     return answer;  // without a wheel list the caller reads the pages
@@ -178,6 +189,10 @@ base::Result<WheelListAnswer> fetch_wheel_list(const simple::GetPage& get, const
         if (!asked && asked.error().os_error != 0) {
             WHEELYARD_ASSIGN(answer, fetch_unkept(get, simple_url));
             answer.warning = "what the index answers is not kept: " + asked.error().text();
+            return answer;
+        }
+        if (!asked && is_unreadable(asked.error())) {  // the caller reads the pages instead
+            answer.warning = asked.error().text();
             return answer;
         }
         if (asked) {

@@ -193,32 +193,43 @@ Result<Fd> input_file(const std::string& input) {
     return fd;
 }
 
+using TakeOutput = std::function<bool(std::string_view)>;
+
 struct Stream {
     Fd fd;
-    std::string* into;
+    TakeOutput take;
 };
 
-// Reads what is available; closes the stream at its end.
-void take(Stream& stream, std::uint64_t limit) {
+// Keeps at most `limit` bytes.
+TakeOutput append_to(std::string& text, std::uint64_t limit) {
+    return [&text, limit](std::string_view piece) {
+        text += piece.substr(0, limit - std::min<std::uint64_t>(limit, text.size()));
+        return true;
+    };
+}
+
+// Reads what is available; closes the stream at its end. False: the taker wants no more.
+bool take(Stream& stream) {
     char chunk[64 << 10];
     const auto got = ::read(stream.fd.get(), chunk, sizeof chunk);
-    if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
-    if (got <= 0) return stream.fd.reset();
-    const auto room = limit - std::min<std::uint64_t>(limit, stream.into->size());
-    stream.into->append(
-        chunk, static_cast<std::size_t>(std::min<std::uint64_t>(room, static_cast<std::uint64_t>(got))));
+    if (got < 0 && (errno == EINTR || errno == EAGAIN)) return true;
+    if (got > 0 && stream.take({chunk, static_cast<std::size_t>(got)})) return true;
+    stream.fd.reset();
+    return got <= 0;
 }
 
 // One run of a child that leads its own process group.
 class Run {
   public:
-    Run(pid_t pid, std::int64_t timeout_ms, std::uint64_t limit) : pid_(pid), limit_(limit) {
-        if (timeout_ms > 0) deadline_ = monotonic_ms() + timeout_ms;
+    Run(pid_t pid, const Command& command) : pid_(pid), command_(command) {
+        if (command.timeout_ms > 0) deadline_ = monotonic_ms() + command.timeout_ms;
     }
 
     Finished finish(Fd out, Fd err) {
-        streams_[0] = {std::move(out), &finished_.out};
-        streams_[1] = {std::move(err), &finished_.err};
+        const std::uint64_t limit = command_.output_limit_bytes;
+        streams_[0] = {std::move(out),
+                       command_.take_output ? command_.take_output : append_to(finished_.out, limit)};
+        streams_[1] = {std::move(err), append_to(finished_.err, limit)};
         while (streams_[0].fd || streams_[1].fd) {
             poll_streams();
             enforce_deadline();
@@ -244,7 +255,8 @@ class Run {
         constexpr int step_ms = 50;  // bounds the delay in noticing the program's end and the deadline
         if (::poll(polled, 2, step_ms) <= 0) return;
         for (std::size_t i = 0; i < 2; ++i) {
-            if (polled[i].revents != 0) take(streams_[i], limit_);
+            // The child is not reaped before the streams are closed or it has ended.
+            if (polled[i].revents != 0 && !take(streams_[i]) && !ended_) ::kill(-pid_, SIGKILL);
         }
     }
 
@@ -271,7 +283,7 @@ class Run {
     }
 
     pid_t pid_;
-    std::uint64_t limit_;
+    const Command& command_;
     std::optional<std::int64_t> deadline_, ended_;
     Stream streams_[2];
     Finished finished_;
@@ -300,8 +312,7 @@ Result<Finished> run_command(const Command& command) {
         ::waitpid(pid, nullptr, 0);
         return fail(std::move(started.error()));
     }
-    return Run(pid, command.timeout_ms, command.output_limit_bytes)
-        .finish(std::move(out.read), std::move(err.read));
+    return Run(pid, command).finish(std::move(out.read), std::move(err.read));
 }
 
 namespace {

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lib/base/result.hpp"
@@ -19,6 +21,8 @@ struct Command {
     std::int64_t timeout_ms = 60'000;                                    // 0: none
     std::uint64_t output_limit_bytes = 4u << 20;  // for stdout and stderr each; the rest is discarded
     std::string input = {};                       // standard input, then end of file
+    // Takes stdout while it arrives, in place of Finished::out. False: the command is killed.
+    std::function<bool(std::string_view piece)> take_output = {};
 };
 
 struct Finished {

@@ -32,7 +32,7 @@ Error error_of_result(const base::Result<T>& result) {
 
 Error of_index(int status) {
     const simple::GetPage get = [status](const std::string&, const io::HttpHeaders&,
-                                         std::uint64_t) -> base::Result<io::HttpAnswer> {
+                                         const io::BodyLimit&) -> base::Result<io::HttpAnswer> {
         io::HttpAnswer answer;
         answer.status = status;
         return answer;

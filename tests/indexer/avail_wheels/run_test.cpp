@@ -25,7 +25,7 @@ namespace {
 // its wheel list, and torch on its pages alone.
 // Host `registry` has front pages: as JSON for who asks for that, else as HTML, as the registry's own.
 base::Result<io::HttpAnswer> answer_of_index(const std::string& url, const io::HttpHeaders& headers,
-                                             std::uint64_t) {
+                                             const io::BodyLimit& limit) {
     io::HttpAnswer answer;
     if (url.find(' ') != std::string::npos) return base::fail("url.invalid", "this is not an HTTP URL", url);
     if (url.starts_with("https://registry/")) {
@@ -53,7 +53,7 @@ base::Result<io::HttpAnswer> answer_of_index(const std::string& url, const io::H
         simple::WheelListProject kept{"packaging", 1, {}, "\n"};
         kept.lines = simple::render_wheel_list_line(
             {"packaging-24.1-py3-none-any.whl", false, {}, {}, {}, "12", std::string(64, 'a')});
-        answer.body = simple::render_wheel_list({.serial = 3, .index = "mirror"}, {kept});
+        WHEELYARD_TRY((*limit.sink)(simple::render_wheel_list({.serial = 3, .index = "mirror"}, {kept})));
         return answer;
     }
     if (!url.starts_with("https://farm/") && !url.starts_with("http://farm/") &&
@@ -733,7 +733,7 @@ TEST_CASE("--status lists how a request ended, with the reason and the address o
     options.source.index_url = "https://anna:secret@farm/main/simple/";
     options.query.wanted = {*parse_wanted("six")};
     const auto why_of = [&](const std::string& more) {
-        const auto get = [&](const std::string& url, const io::HttpHeaders&, std::uint64_t) {
+        const auto get = [&](const std::string& url, const io::HttpHeaders&, const io::BodyLimit&) {
             CHECK(url == "https://anna:secret@farm/main/status.json");
             io::HttpAnswer answer;
             answer.status = 200;

@@ -126,7 +126,7 @@ struct FakeIndex {
 
     base::Result<WheelListAnswer> fetch(Freshness freshness = Freshness::recent) {
         const simple::GetPage get = [&](const std::string& page, const io::HttpHeaders& headers,
-                                        std::uint64_t) -> base::Result<io::HttpAnswer> {
+                                        const io::BodyLimit& limit) -> base::Result<io::HttpAnswer> {
             std::string etag;
             for (const auto& [name, value] : headers)
                 etag += name == "If-None-Match" ? " " + value : "";
@@ -140,7 +140,7 @@ struct FakeIndex {
             } else if (etag == " \"" + std::to_string(base_text.size()) + "\"") {
                 answer.status = 304;
             } else {
-                answer.body = base_text;
+                WHEELYARD_TRY((*limit.sink)(base_text));
                 answer.headers = {{"etag", "\"" + std::to_string(base_text.size()) + "\""}};
             }
             return answer;
