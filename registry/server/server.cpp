@@ -321,7 +321,8 @@ base::Status check_listening(const ServerSettings& settings, bool may_use_low_po
             Acceptor acceptor(context);
             error = bind_to(acceptor, endpoint);
             if (error == asio::error::access_denied && may_use_low_ports) continue;
-        } else if (const std::filesystem::path folder = point.unix_socket.parent_path();
+        } else if (const std::filesystem::path folder =
+                       std::filesystem::absolute(point.unix_socket).parent_path();
                    ::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) != 0) {
             const bool is_made_by_start =
                 errno == ENOENT && folder.parent_path() == "/run";  // RuntimeDirectory=

@@ -87,6 +87,12 @@ class ServiceUnitTest(OwnFarmsCase):
                     self.assertIn(phrase, done.stderr)
                 config.unlink(missing_ok=True)
 
+    def test_paths_are_relative_to_the_configuration(self):
+        config = self.configured(listen="unix:http.sock")
+        done = subprocess.run([BIN / "wheelyard-registry", "serve", "--check", "-c", config.name], cwd=self.folder, capture_output=True,
+                              text=True, timeout=COMMAND_TIMEOUT_S)
+        self.assert_ran(done, "good")
+
     def test_what_may_pass_is_tried_again(self):
         self.folder.chmod(0o777)
         with socket.create_server(("127.0.0.1", 0)) as other:
