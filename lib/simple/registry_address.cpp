@@ -9,7 +9,7 @@
 namespace wheelyard::simple {
 namespace {
 
-constexpr std::uint64_t max_document_bytes = base::mib;  // it has a quarter of that
+constexpr std::uint64_t max_document_bytes = base::mib;  // it has an eighth of that
 
 base::Result<bool> is_registry(const GetPage& get, const std::string& folder) {
     WHEELYARD_ASSIGN(const auto answer, get(folder + "api/v1/openapi.json", {{"Accept", "application/json"}},
@@ -51,10 +51,10 @@ base::Status check_registry(const GetPage& get, const std::string& url) {
 }
 
 base::Status check_registry(const GetPage& get, const std::string& url, const io::HttpAnswer& answer) {
-    constexpr int status_not_found = 404;
-    constexpr int status_other_method = 405;
-    const bool is_of_address = answer.status == status_not_found || answer.status == status_other_method ||
-                               !io::parse_json(answer.body);
+    constexpr int no_such_address = 404;
+    constexpr int no_such_method = 405;
+    const bool is_of_address =
+        answer.status == no_such_address || answer.status == no_such_method || !io::parse_json(answer.body);
     return is_refusal(answer.status) && is_of_address ? check_registry(get, url) : base::Status();
 }
 
