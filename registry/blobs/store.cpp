@@ -34,7 +34,7 @@ bool BlobStore::contains(std::string_view sha256) const {
 }
 
 bool BlobStore::is_intact(std::string_view sha256) const {
-    const auto reader = open(sha256, ReadFrom::cache);
+    const auto reader = open(sha256, ReadFrom::medium);
     if (!reader) return false;
     base::Digest digest(base::DigestKind::sha256);
     const auto read = base::for_each_piece(**reader, base::mib, [&](std::string_view piece) -> base::Status {

@@ -29,7 +29,7 @@ struct StoredBlob {
     base::UnixMicros stored = 0;  // when these bytes were stored last; storing them again counts
 };
 
-// `medium`: past any cache. Bytes in memory say nothing about those on the disk.
+// `medium`: past any cache, and over connections of its own. Bytes in memory say nothing about those on the disk.
 enum class ReadFrom { cache, medium };
 
 // Takes the bytes of a blob in order; an error ends the reading and is its result.
@@ -67,9 +67,6 @@ class BlobStore {
     // refers to it. An upload that stores the same bytes at the same time keeps them.
     [[nodiscard]] virtual base::Result<bool> remove_if_stored_before(std::string_view sha256,
                                                                      base::UnixMicros before) const = 0;
-    // Puts a blob whose bytes were found damaged aside for inspection, where nothing serves it. Replaces an earlier one.
-    // False: an upload has stored its bytes since `blob` was listed, and so repaired it; it stays.
-    [[nodiscard]] virtual base::Result<bool> isolate_damaged(const StoredBlob& blob) const = 0;
 
     // The document beside the blobs that says whose they are (lifecycle/store_identity.hpp). Written as a whole, durable on
     // return.
@@ -97,7 +94,7 @@ class BlobStore {
     [[nodiscard]] base::Result<std::string> read_bytes(std::string_view sha256,
                                                        std::uint64_t limit_bytes) const;
     [[nodiscard]] bool contains(std::string_view sha256) const;
-    // Whether the blob is there and its bytes have this hash. Reads all of it.
+    // Whether the blob is there and its bytes have this hash. Reads all of it, from the medium.
     [[nodiscard]] bool is_intact(std::string_view sha256) const;
     // Whether its bytes were stored again, or the blob was removed, since `blob` was listed.
     [[nodiscard]] base::Result<bool> has_changed(const StoredBlob& blob) const;

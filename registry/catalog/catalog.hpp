@@ -277,8 +277,10 @@ class Catalog {
     // add it. A variant wheel without facts is not compared with the others of its version.
     [[nodiscard]] base::Result<std::optional<Added>> find_obstacle(const FileRow& row) const;
     [[nodiscard]] base::Result<Changed> set_yanked(const FileName& name, bool yanked, const Cause& cause);
+    // A quarantine for another reason takes the place of an earlier one. Only a row that `if_so` accepts is changed.
     [[nodiscard]] base::Result<Changed> set_file_state(const FileName& name, FileState state,
-                                                       const Cause& cause);
+                                                       const Cause& cause,
+                                                       const std::function<bool(const FileRow&)>& if_so = {});
     [[nodiscard]] base::Result<Changed> set_pinned(const FileName& name, bool pinned, const Cause& cause);
     // Leaves a tombstone: the name is never used again. Its blobs stay until gc.
     [[nodiscard]] base::Result<Changed> delete_file(const FileName& name, const Cause& cause);

@@ -247,12 +247,15 @@ base::Result<Changed> Catalog::set_yanked(const FileName& name, bool yanked, con
     });
 }
 
-base::Result<Changed> Catalog::set_file_state(const FileName& name, FileState state, const Cause& cause) {
+base::Result<Changed> Catalog::set_file_state(const FileName& name, FileState state, const Cause& cause,
+                                              const std::function<bool(const FileRow&)>& if_so) {
     return change_file(name, [&](FileRow& row) -> base::Result<Changed> {
-        if (row.state == state) return already_so(row.project);
         const bool quarantines = state == FileState::quarantined;
+        const std::string reason = quarantines ? cause.reason : std::string();
+        const bool is_so = row.state == state && row.state_reason == reason;
+        if (is_so || (if_so && !if_so(row))) return already_so(row.project);
         row.state = state;
-        row.state_reason = quarantines ? cause.reason : std::string();
+        row.state_reason = reason;
         return save(quarantines ? EventKind::file_quarantined : EventKind::file_released, row, cause);
     });
 }

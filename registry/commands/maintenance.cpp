@@ -158,7 +158,7 @@ base::Result<lifecycle::VerifyReport> verify_once(const MaintenanceArguments& ar
     const lifecycle::LifecycleParts place = store->place(clock);
     base::UnixMicros shown = clock.now();
     const lifecycle::VerifyHooks hooks{
-        .hide = [&store](const std::vector<catalog::FileName>& files) { return store->show(files); },
+        .show = [&store](const std::vector<catalog::FileName>& files) { return store->show(files); },
         .progress =
             [&](const lifecycle::VerifyProgress& progress) {
                 if (arguments.quiet || clock.now() - shown < progress_interval_us) return;
@@ -170,7 +170,8 @@ base::Result<lifecycle::VerifyReport> verify_once(const MaintenanceArguments& ar
     const lifecycle::VerifySettings settings{
         .state_file = store->config.store / "verify.json",
         .bytes_per_second = static_cast<std::uint64_t>(arguments.rate_mib) * base::mib,
-        .restart = arguments.restart};
+        .restart = arguments.restart,
+        .trees = {store->config.published(), store->config.published_private()}};
     return lifecycle::verify(place, clock, settings, hooks);
 }
 
@@ -187,10 +188,10 @@ base::Status run_verify(const MaintenanceArguments& arguments, const OpenPublish
         print_faults(report);
     }
     if (report.faults.empty()) return {};
-    return base::fail("verify.faults", "The store has damaged or missing data",
-                      std::to_string(report.faults.size()),
-                      "damaged blobs are in damaged/ and their files are quarantined: upload the same files "
-                      "again or restore the bytes from a backup, then `release` the files");
+    return base::fail(
+        "verify.faults", "The store has damaged or missing data", std::to_string(report.faults.size()),
+        "the files of `damaged` and `missing` blobs are quarantined: upload the same files again, or "
+        "copy the blobs from a backup and repeat this; either releases them");
 }
 
 // The first line comes after the interval: most runs take less.
@@ -238,8 +239,8 @@ base::Status run_restore(const MaintenanceArguments& arguments, const base::Cloc
 std::vector<Command> maintenance_commands() {
     return {
         {heading::store, "verify",
-         "Read every stored blob from the disk, compare store and catalog, isolate damaged blobs; a stopped "
-         "run continues where it was",
+         "Read every stored blob from the disk, compare store and catalog, quarantine the files of damaged "
+         "blobs; a stopped run continues where it was",
          "-c registry.toml --rate-mib 50", setup(add_verify_options, run_verify), of_maintenance},
         {heading::store, "backup",
          "Save catalog and blobs, also while a server runs; in an earlier backup's folder only new blobs are "

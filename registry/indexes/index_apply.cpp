@@ -44,8 +44,7 @@ base::Status close_store_to_others(const RegistryConfig& config, const database:
     namespace fs = std::filesystem;
     constexpr auto others = fs::perms::others_all;
     std::vector<fs::path> all = store.files();
-    for (const char* folder :
-         {"blobs", "upstream", "prefetch", "sites", "resumable", "staging", "damaged", "torch"})
+    for (const char* folder : {"blobs", "upstream", "prefetch", "sites", "resumable", "staging", "torch"})
         all.push_back(config.store / folder);
     for (const fs::path& each : all) {
         std::error_code error;

@@ -1,5 +1,6 @@
 #include "registry/intake/upload_steps.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -242,7 +243,7 @@ wire::Answered<void> commit(Upload& upload, const UploadParts& parts) {
     }
     request_builds(upload, parts);
     upload.done = {.already_there = added->outcome == catalog::AddOutcome::already_there,
-                   .serial = added->serial,
+                   .serial = std::max(added->serial, upload.done.serial),
                    .filename = upload.filename_text,
                    .quarantined_because = quarantine_text(row)};
     return {};
@@ -258,7 +259,8 @@ constexpr UploadStepRow rows[] = {
     {Of::first, check_variants, "the variants agree with those of the version's other wheels"},
     {Of::all, use_grant, "the grant is bound to these bytes"},
     {Of::first, store_content, "all blobs are durable, the statement is signed"},
-    {Of::repeated, repair_stored, "stored bytes that were lost are there again"},
+    {Of::repeated, repair_stored,
+     "stored bytes that were lost are there again, and what `verify` had quarantined is released"},
     {Of::all, commit, "the row is durable"},
 };
 

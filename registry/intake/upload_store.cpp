@@ -13,10 +13,35 @@
 #include "registry/intake/stored_row.hpp"
 #include "registry/intake/torch_tables.hpp"
 #include "registry/intake/upload_steps.hpp"
+#include "registry/lifecycle/perform.hpp"
 
 namespace wheelyard::registry {
 
 using wire::refuse;
+
+namespace {
+
+// What verify has quarantined for the sake of these bytes, in any index.
+wire::Answered<void> release_repaired(Upload& upload, const UploadParts& parts) {
+    const lifecycle::LifecycleParts place{
+        .on_catalog = [&](const lifecycle::CatalogWork& work) { return parts.writer.run(work); },
+        .blobs = parts.blobs,
+        .clock = parts.clock};
+    catalog::FileRow& row = upload.row;
+    const auto released = lifecycle::release_intact(place, row.sha256, upload.token.name);
+    if (!released) return failed(upload, released.error());
+    if (released->empty()) return {};
+    const auto read = parts.writer.run([&](catalog::Catalog& catalog) -> base::Status {
+        WHEELYARD_ASSIGN(upload.done.serial, catalog.last_serial());
+        WHEELYARD_ASSIGN(auto now, catalog.file(row.index, row.filename));
+        if (now) row = *std::move(now);
+        return {};
+    });
+    if (!read) return failed(upload, read.error());
+    return {};
+}
+
+}  // namespace
 
 // The sender has the right bytes: they repair a stored file that was lost or has changed.
 wire::Answered<void> repair_stored(Upload& upload, const UploadParts& parts) {
@@ -44,7 +69,7 @@ wire::Answered<void> repair_stored(Upload& upload, const UploadParts& parts) {
     const auto stored = parts.blobs.store(*std::move(upload.staged));
     upload.staged.reset();  // free it now: the request still waits for its page
     if (!stored) return failed(upload, stored.error());
-    return {};
+    return release_repaired(upload, parts);
 }
 
 namespace {

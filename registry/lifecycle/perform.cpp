@@ -111,8 +111,17 @@ base::Result<Changed> change(catalog::Catalog& catalog, const Action& action, co
     return Changed{};
 }
 
+// The first blob of the file that is damaged or missing; empty: none.
+std::string find_damaged(const blobs::BlobStore& blobs, const catalog::FileRow& row) {
+    for (const std::string& sha256 :
+         {row.sha256, row.metadata_sha256, row.provenance_sha256, row.attestations_sha256}) {
+        if (!sha256.empty() && !blobs.is_intact(sha256)) return sha256;
+    }
+    return {};
+}
+
 // A file that is released or promoted is shown from then on, so the index must take it, and its bytes must be intact: they
-// may have changed on the disk, and verify moves damaged blobs of quarantined files away.
+// may have changed on the disk.
 base::Status check_shown(const LifecycleParts& place, const Action& action, const std::string& filename,
                          const std::vector<catalog::FileRow>& with) {
     const bool is_promotion = action.verb == Verb::promote;
@@ -130,13 +139,10 @@ base::Status check_shown(const LifecycleParts& place, const Action& action, cons
     if (!is_promotion && row->state != catalog::FileState::quarantined) return {};  // nothing to do
     const bool is_there = there && there->sha256 == row->sha256;
     if (!is_there) WHEELYARD_TRY(place.admits(is_promotion ? action.to_index : action.index, *row, with));
-    for (const std::string& sha256 :
-         {row->sha256, row->metadata_sha256, row->provenance_sha256, row->attestations_sha256}) {
-        if (sha256.empty() || place.blobs.is_intact(sha256)) continue;
-        return wire::fail("lifecycle.blob_damaged", "The file's stored bytes are missing or damaged", sha256,
-                          "upload the same file again, or restore this blob from a backup; then repeat this");
-    }
-    return {};
+    const std::string damaged = find_damaged(place.blobs, *row);
+    if (damaged.empty()) return {};
+    return wire::fail("lifecycle.blob_damaged", "The file's stored bytes are missing or damaged", damaged,
+                      "upload the same file again, or restore this blob from a backup; then repeat this");
 }
 
 base::Status retain_project(const LifecycleParts& place, catalog::Catalog& catalog, const Action& action,
@@ -181,6 +187,33 @@ base::Result<Done> retain(const LifecycleParts& place, const Action& action, con
 }
 
 }  // namespace
+
+base::Result<std::vector<catalog::FileName>> release_intact(const LifecycleParts& place,
+                                                            const std::string& sha256,
+                                                            const std::string& actor) {
+    std::vector<catalog::FileRow> files;
+    WHEELYARD_TRY(place.on_catalog([&](catalog::Catalog& catalog) -> base::Status {
+        WHEELYARD_ASSIGN(files, catalog.files_of_blob(sha256));
+        return {};
+    }));
+    std::vector<catalog::FileName> released;
+    for (const catalog::FileRow& row : files) {
+        const bool is_verifys =
+            row.state == catalog::FileState::quarantined && row.state_reason.starts_with(verify_reason);
+        if (!is_verifys || !find_damaged(place.blobs, row).empty()) continue;
+        WHEELYARD_TRY(place.on_catalog([&](catalog::Catalog& catalog) -> base::Status {
+            WHEELYARD_ASSIGN(const Changed changed,
+                             catalog.set_file_state({row.index, row.filename}, catalog::FileState::active,
+                                                    {actor, "its stored bytes are intact", place.clock.now()},
+                                                    [&](const catalog::FileRow& now) {
+                                                        return now.state_reason == row.state_reason;
+                                                    }));
+            if (changed.outcome == ChangeOutcome::changed) released.push_back({row.index, row.filename});
+            return {};
+        }));
+    }
+    return released;
+}
 
 base::Result<Done> perform(const LifecycleParts& place, const Action& action, const std::string& actor) {
     WHEELYARD_TRY(check(action));

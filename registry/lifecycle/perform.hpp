@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lib/base/clock.hpp"
@@ -42,6 +43,15 @@ struct LifecycleParts {
 // project_closed, blob_damaged, and what check() finds; those of `admits`.
 [[nodiscard]] base::Result<Done> perform(const LifecycleParts& place, const Action& action,
                                          const std::string& actor);
+
+// The reason of a file that verify has quarantined: it begins so, and names the blob that is damaged or missing.
+inline constexpr std::string_view verify_reason = "verify: the stored bytes of ";
+
+// Releases the files of this blob that verify has quarantined, where all their bytes are intact now; one for which a person
+// has decided otherwise meanwhile stays. Returns the released ones.
+[[nodiscard]] base::Result<std::vector<catalog::FileName>> release_intact(const LifecycleParts& place,
+                                                                          const std::string& sha256,
+                                                                          const std::string& actor);
 
 // gc: removes blobs that no file has referred to for a grace period.
 //

@@ -44,7 +44,7 @@ COMMENT = re.compile(r"//[^\n]*")
 BLOB_KIND = re.compile(
     r'#\s*include\s+"registry/blobs/[a-z_]+/'          # the header of a kind
     r'|\b(?!SavedBlobs\b)[A-Z]\w*Blobs\b'             # its class
-    r'|/\s*"(blobs|sha256|damaged|collecting|staging)"'  # folder / "blobs": a path is put together
+    r'|/\s*"(blobs|sha256|collecting|staging)"'  # folder / "blobs": a path is put together
     r'|"[^"\n]*\bblobs/(sha256|[0-9a-f]{2}/)')
 BLOB_MODULE = "registry/blobs/"
 # What keeps the catalog and the task queue is known to its own folders and to registry/database/, which opens them. Comments

@@ -178,7 +178,7 @@ class LifecycleTest(FarmCase):
         self.assertRegex(lines[1]["actor"], r"^local:\w+$")
         self.assertIn("file_yanked", self.act("audit", "--filename", wheel.name))
 
-    def test_flipped_bits_are_isolated_and_put_right_from_a_backup_that_was_made_while_serving(self):
+    def test_flipped_bits_are_hidden_and_put_right_from_a_backup_that_was_made_while_serving(self):
         good = self.upload("healthy")
         bad = self.upload("flipped")
         backup = self.folder / "backup"
@@ -198,9 +198,8 @@ class LifecycleTest(FarmCase):
         self.farm.check_tree()
         self.assert_failed(self.command("release", INDEX, bad.name, "--reason", "?"), "missing or damaged")
         shutil.copy(backup / "blobs" / "sha256" / blob.parent.name / blob.name, blob)
-        self.act("release", INDEX, bad.name, "--reason", "restored")
-        self.assertEqual(self.status_of(bad), 200)
         self.assertIn("0 faults", self.act("verify", "--quiet"))
+        self.assertEqual(self.status_of(bad), 200)
 
         (self.folder / "second").mkdir()
         second = self.enterContext(Farm(self.indexes, folder=self.folder / "second"))

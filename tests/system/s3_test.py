@@ -78,6 +78,38 @@ class CountingLine:
             target.shutdown(socket.SHUT_WR)
 
 
+class FlippingLine(CountingLine):
+    """Flips one byte of each object that it brings, once `flips` is true."""
+
+    flips = False
+
+    def _pass(self, client: socket.socket) -> None:
+        awaits_object = threading.Event()
+
+        def send() -> None:
+            with contextlib.suppress(OSError):
+                while piece := client.recv(1 << 16):
+                    if self.flips and piece.startswith(b"GET ") and b"/sha256/" in piece.partition(b"\r\n")[0]:
+                        awaits_object.set()
+                    server.sendall(piece)
+                server.shutdown(socket.SHUT_WR)
+
+        with client, socket.create_connection(("127.0.0.1", self.to)) as server, contextlib.suppress(OSError):
+            threading.Thread(target=send, daemon=True).start()
+            answer = bytearray()
+            while piece := server.recv(1 << 16):
+                answer += piece
+                body = answer.find(b"\r\n\r\n") + 4
+                if awaits_object.is_set():
+                    if len(answer) <= body or body < 4:
+                        continue
+                    answer[body] ^= 1
+                    awaits_object.clear()
+                client.sendall(answer)
+                answer.clear()
+            client.sendall(answer)
+
+
 def metadata_sha256(wheel: Path) -> str:
     """Of its METADATA, which is an object, too."""
     with zipfile.ZipFile(wheel) as members:
@@ -362,19 +394,45 @@ class S3Test(FarmCase):
 
     # --- the whole store ----------------------------------------------------------------------------------------------
 
-    def test_damage_is_found_and_put_aside_and_an_upload_repairs_it(self):
+    def test_damage_is_found_and_kept_and_an_upload_or_an_intact_read_ends_it(self):
         wheel = self.wheel("yard-damaged", seed=6)
         sha256 = self.upload(wheel)
         damaged = b"x" + wheel.read_bytes()[1:]
-        self.assertEqual(self.store.request("PUT", self.key(sha256), damaged)[0], 200)
-        self.assert_failed(self.command("verify", "--restart", "-q"), "damaged", wheel.name)
-        self.assertEqual(self.ask(wheel, sha256)[0], 404)
-        self.assertEqual(self.store.object(f"{PREFIX}/damaged/{sha256}"), damaged)
-        self.assertIsNone(self.store.object(self.key(sha256)))
-        RawUpload(self.farm, self.token, wheel).send()
-        self.assertEqual(self.store.object(self.key(sha256)), wheel.read_bytes())
-        self.assert_ran(self.command("release", INDEX, wheel.name, "--reason", "uploaded again"))
-        self.assertEqual(self.ask(wheel, sha256)[0], 307)
+        for ends in ("upload", "read"):
+            self.assertEqual(self.store.request("PUT", self.key(sha256), damaged)[0], 200)
+            self.assert_failed(self.command("verify", "--restart", "-q"), "damaged", wheel.name)
+            self.assertEqual(self.ask(wheel, sha256)[0], 404)
+            self.assertEqual(self.store.object(self.key(sha256)), damaged)
+            if ends == "upload":
+                self.upload(wheel)
+            else:
+                self.store.request("PUT", self.key(sha256), wheel.read_bytes())
+                self.assert_ran(self.command("verify", "--restart", "-q"))
+            self.assertEqual(self.store.object(self.key(sha256)), wheel.read_bytes())
+            self.assertEqual(self.ask(wheel, sha256)[0], 307)
+
+    def test_a_line_that_flips_a_byte_of_each_answer_costs_no_object_and_hides_no_file(self):
+        prefix = f"{PREFIX}-flipped"
+        with FlippingLine(self.store.port) as line, \
+                Farm((INDEX,), stores=self.store.settings(f"/{prefix}", False, f"http://127.0.0.1:{line.port}")) as farm:
+            token = farm.create_token()
+            farm.start()
+            wheels = [self.wheel(f"yard-flipped{number}", seed=60 + number) for number in range(8)]
+            for wheel in wheels:
+                self.assertEqual(RawUpload(farm, token, wheel).send()[0], 200)
+            keys = self.store.keys(f"{prefix}/")
+            line.flips = True
+            verify = ("wheelyard-registry", "verify", "-c", farm.config, "--restart", "-q")
+            self.assert_failed(farm.run(*verify), "the store is at fault", "memory")
+            self.assertEqual(self.store.keys(f"{prefix}/"), keys)
+            self.assertEqual(len([key for key in keys if "/sha256/" in key]), 16)
+            for key in keys:
+                if "/sha256/" in key:
+                    self.assertEqual(hashlib.sha256(self.store.object(key)).hexdigest(), key.rpartition("/")[2])
+            for number, wheel in enumerate(wheels):
+                self.assertIn(wheel.name, farm.files(f"yard-flipped{number}"))
+            line.flips = False
+            self.assert_ran(farm.run(*verify))
 
     def test_a_backup_and_both_ways_between_a_folder_and_the_bucket(self):
         wheel = self.wheel("yard-moves", seed=7)

@@ -1,8 +1,8 @@
-// Takes blobs away while uploads may be storing the same bytes: removes them, or isolates damaged ones.
+// Removes blobs while uploads may be storing the same bytes.
 //
 // An upload whose bytes exist already compares them, repairs what differs, updates the file's mtime and then commits
-// the row. A blob is therefore taken in three steps: rename into `collecting/`, check its mtime, then take it or put
-// it back. The check sees an upload that touched the file before the rename; a later upload finds no file and stores
+// the row. A blob is therefore removed in three steps: rename into `collecting/`, check its mtime, then remove it or
+// put it back. The check sees an upload that touched the file before the rename; a later upload finds no file and stores
 // its own. Either way the row has its bytes. The next open() puts back what a killed collection left in `collecting/`:
 // an extra blob is an orphan, a missing one is damage.
 #include <fcntl.h>
@@ -109,15 +109,14 @@ base::Result<std::vector<StoredBlob>> FolderBlobs::list(std::string_view two_dig
     return blobs;
 }
 
-namespace {
-
-// Takes the blob out of its place if its mtime is one that `may_take` accepts, and hands the file to `finish`. False: it
-// was not there, or it has another time and stays.
-template <typename MayTake, typename Finish>
-base::Result<bool> take(const fs::path& directory, std::string_view sha256, const MayTake& may_take,
-                        const Finish& finish) {
-    const fs::path place = file_of(directory, sha256);
-    const fs::path taken = collecting_of(directory) / sha256;
+base::Result<bool> FolderBlobs::remove_if_stored_before(std::string_view sha256,
+                                                        base::UnixMicros before) const {
+    WHEELYARD_CHECK(base::is_sha256_hex(sha256));
+    const fs::path place = path_of(sha256);
+    const fs::path taken = collecting_of(directory_) / sha256;
+    std::error_code ignored;
+    const fs::file_type type = fs::symlink_status(place, ignored).type();
+    if (type != fs::file_type::regular) return false;  // also what a repair of the file system left there
     WHEELYARD_TRY(base::make_private_directories(taken.parent_path()));
     WHEELYARD_ASSIGN(const base::Fd lock, lock_collecting(taken.parent_path()));
     if (::rename(place.c_str(), taken.c_str()) != 0) {
@@ -129,33 +128,9 @@ base::Result<bool> take(const fs::path& directory, std::string_view sha256, cons
         if (errno == ENOENT) return false;  // another process's open() has put it back
         return base::fail_errno("lstat", taken.string(), errno);
     }
-    if (!may_take(micros_of(status.st_mtim))) {
-        WHEELYARD_TRY(put_back(taken, place));
-        return false;
-    }
-    WHEELYARD_TRY(finish(taken));
-    return true;
-}
-
-}  // namespace
-
-base::Result<bool> FolderBlobs::remove_if_stored_before(std::string_view sha256,
-                                                        base::UnixMicros before) const {
-    WHEELYARD_CHECK(base::is_sha256_hex(sha256));
-    return take(
-        directory_, sha256, [&](base::UnixMicros stored) { return stored < before; }, base::remove_file);
-}
-
-base::Result<bool> FolderBlobs::isolate_damaged(const StoredBlob& blob) const {
-    WHEELYARD_CHECK(base::is_sha256_hex(blob.sha256));
-    const fs::path damaged = directory_ / "damaged" / blob.sha256;
-    WHEELYARD_TRY(base::make_private_directories(damaged.parent_path()));
-    return take(
-        directory_, blob.sha256, [&](base::UnixMicros stored) { return stored == blob.stored; },
-        [&](const fs::path& taken) -> base::Status {
-            WHEELYARD_TRY(base::rename_durably(taken, damaged));
-            return base::fsync_directory(path_of(blob.sha256).parent_path());
-        });
+    const bool is_old = micros_of(status.st_mtim) < before;
+    WHEELYARD_TRY(is_old ? base::remove_file(taken) : put_back(taken, place));
+    return is_old;
 }
 
 }  // namespace wheelyard::blobs

@@ -121,6 +121,9 @@ base::Status place(const StagedBlob& staged, const fs::path& target) {
     for (int tries = 0;; ++tries) {
         auto linked = staged.link_as(target);
         if (linked || linked.error().os_error != EEXIST) return linked;
+        std::error_code left;  // what a repair of the file system left there is no file
+        if (!fs::is_regular_file(fs::symlink_status(target, left))) fs::remove(target, left);
+        if (left) return base::fail_errno("remove", target.string(), left.value());
         const auto repaired = repair(staged, target);
         const bool is_gone = !repaired && repaired.error().os_error == ENOENT;
         if (!repaired && !is_gone) return base::fail(repaired.error());
@@ -164,8 +167,7 @@ base::Result<FolderBlobs> FolderBlobs::open(const fs::path& directory) {
     // hard links in the published tree.
     WHEELYARD_TRY(base::make_private_directories(root_of(directory).parent_path()));
     WHEELYARD_TRY(base::make_directories(root_of(directory)));
-    for (const char* folder : {"damaged", "collecting"})
-        WHEELYARD_TRY(base::make_private(directory / folder));
+    WHEELYARD_TRY(base::make_private(directory / "collecting"));
     WHEELYARD_TRY(make_folders(root_of(directory)));
     WHEELYARD_TRY(check_same_file_system(directory));
     WHEELYARD_TRY(put_back_collecting(directory));

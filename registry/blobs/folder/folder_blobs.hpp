@@ -31,8 +31,6 @@ class FolderBlobs final : public BlobStore {
     // collection.cpp explains why a concurrent upload is safe.
     [[nodiscard]] base::Result<bool> remove_if_stored_before(std::string_view sha256,
                                                              base::UnixMicros before) const override;
-    // Moves it to `damaged/<hash>`.
-    [[nodiscard]] base::Result<bool> isolate_damaged(const StoredBlob& blob) const override;
 
     [[nodiscard]] base::Status write_identity(std::string_view document) const override;
     [[nodiscard]] base::Result<std::string> read_identity() const override;

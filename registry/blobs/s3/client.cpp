@@ -124,17 +124,17 @@ base::Result<S3Address> S3Address::of(const Place& place) {
     return address;
 }
 
-// Borrows a client that keeps its connection.
+// Borrows a client that keeps its connection, or has one of its own.
 class S3Client::Lease {
   public:
-    explicit Lease(const S3Client& owner) : owner_(owner) {
+    Lease(const S3Client& owner, Connection connection) : owner_(owner), connection_(connection) {
         const std::lock_guard lock(owner_.mutex_);
-        if (owner_.idle_.empty()) return;
+        if (connection == Connection::fresh || owner_.idle_.empty()) return;
         client_ = std::move(owner_.idle_.back());
         owner_.idle_.pop_back();
     }
     ~Lease() {
-        if (!client_) return;
+        if (!client_ || connection_ == Connection::fresh) return;
         const std::lock_guard lock(owner_.mutex_);
         if (owner_.idle_.size() < max_idle_clients) owner_.idle_.push_back(std::move(client_));
     }
@@ -155,6 +155,7 @@ class S3Client::Lease {
 
   private:
     const S3Client& owner_;
+    const Connection connection_;
     std::unique_ptr<io::HttpClient> client_;
 };
 
@@ -187,7 +188,7 @@ base::Result<io::HttpAnswer> S3Client::run_once(const Call& call, bool& has_begu
     const auto headers =
         sign_headers(request, call.payload_sha256.empty() ? empty_sha256 : call.payload_sha256, credentials,
                      address_.region, now());
-    Lease lease(*this);
+    Lease lease(*this, call.connection);
     io::HttpClient& client = lease.client();
     const std::string url = url_of(request);
     // libcurl asks at least once a second.
@@ -312,9 +313,9 @@ base::Result<S3Object> S3Client::head(const std::string& key) const {
     return S3Object{key, *size, *modified, base::parse_http_date(answer.header("date")).value_or(now())};
 }
 
-base::Result<S3Client::Part> S3Client::get(const std::string& key, std::uint64_t offset,
-                                           std::uint64_t length) const {
-    Call call{.operation = "read an object", .key = key, .limit_bytes = length};
+base::Result<S3Client::Part> S3Client::get(const std::string& key, std::uint64_t offset, std::uint64_t length,
+                                           Connection connection) const {
+    Call call{.operation = "read an object", .key = key, .limit_bytes = length, .connection = connection};
     call.headers.emplace_back("Range",
                               "bytes=" + std::to_string(offset) + "-" + std::to_string(offset + length - 1));
     auto answer = run(call);

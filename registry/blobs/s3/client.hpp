@@ -66,6 +66,9 @@ struct S3Limits {  // tests have other ones
 // Takes the bytes of an object in order.
 using S3Sink = std::function<base::Status(std::string_view bytes)>;
 
+// `fresh`: opened for this request, and closed after it.
+enum class Connection { kept, fresh };
+
 class S3Client {
   public:
     S3Client(S3Address address, std::shared_ptr<S3CredentialSource> credentials, S3Limits limits = {});
@@ -82,8 +85,8 @@ class S3Client {
         std::uint64_t whole_bytes = 0;  // size of the object
     };
     // `length` bytes from `offset`, or fewer at the end of the object.
-    [[nodiscard]] base::Result<Part> get(const std::string& key, std::uint64_t offset,
-                                         std::uint64_t length) const;
+    [[nodiscard]] base::Result<Part> get(const std::string& key, std::uint64_t offset, std::uint64_t length,
+                                         Connection connection) const;
     // Passes exactly `length` bytes from `offset` on to `sink`. Not repeated once the first byte has come.
     [[nodiscard]] base::Status stream(const std::string& key, std::uint64_t offset, std::uint64_t length,
                                       const S3Sink& sink) const;
@@ -130,6 +133,7 @@ class S3Client {
         const S3Sink* sink = nullptr;     // for a GET
         std::uint64_t limit_bytes = 0;    // of an answer
         int tries = 0;                    // 0: the usual number
+        Connection connection = Connection::kept;
     };
     // Adds what the page after `token` has; returns the token of the next one, empty at the end.
     [[nodiscard]] base::Result<std::string> list_page(const std::string& start, const std::string& token,

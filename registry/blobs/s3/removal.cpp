@@ -45,43 +45,23 @@ base::Result<bool> S3Blobs::was_dying(const std::string& sha256) const {
     }
 }
 
-base::Result<bool> S3Blobs::remove_marked(const std::string& sha256,
-                                          const std::function<bool(const S3Object&)>& still) const {
+base::Result<bool> S3Blobs::remove_if_stored_before(std::string_view sha256, base::UnixMicros before) const {
+    WHEELYARD_ASSIGN(const auto found, find(sha256));
+    if (!found || found->stored >= before) return false;
     const std::lock_guard lock(*removal_);
-    WHEELYARD_ASSIGN(const bool is_others, is_marked(sha256));
+    WHEELYARD_ASSIGN(const bool is_others, is_marked(std::string(sha256)));
     if (is_others) return false;
     const std::string mark = dying_key_of(sha256);
     const base::MemoryReader nothing{std::string_view()};
     const auto began = std::chrono::steady_clock::now();
     WHEELYARD_TRY(client_->put(mark, nothing, base::sha256_hex("")));
     const auto object = client_->head(key_of(sha256));
-    const bool is_old = object && still(*object);
+    const bool is_old = object && object->modified < before;
     const bool is_late = std::chrono::steady_clock::now() - began > max_removal_time;
     if (is_old && !is_late) WHEELYARD_TRY(client_->remove_once(key_of(sha256)));  // else the mark stays
     WHEELYARD_TRY(client_->remove(mark));
     if (!object && object.error().os_error != ENOENT) return base::fail(object.error());
     return is_old && !is_late;
-}
-
-base::Result<bool> S3Blobs::remove_if_stored_before(std::string_view sha256, base::UnixMicros before) const {
-    WHEELYARD_ASSIGN(const auto found, find(sha256));
-    if (!found || found->stored >= before) return false;
-    return remove_marked(std::string(sha256),
-                         [&](const S3Object& object) { return object.modified < before; });
-}
-
-// The bytes are sent again, under the hash that they have: not every store copies objects.
-base::Result<bool> S3Blobs::isolate_damaged(const StoredBlob& blob) const {
-    WHEELYARD_ASSIGN(const auto found, find(blob.sha256));
-    if (!found || found->stored != blob.stored) return false;
-    WHEELYARD_ASSIGN(StagedBlob copy, stage());
-    WHEELYARD_TRY(
-        stream(blob.sha256, 0, found->size_bytes, [&](std::string_view bytes) { return copy.write(bytes); }));
-    const std::string real = copy.finish();
-    if (real == blob.sha256) return false;
-    WHEELYARD_TRY(put(damaged_key_of(blob.sha256), copy, real));
-    WHEELYARD_TRY(check_size(damaged_key_of(blob.sha256), copy.size()));
-    return remove_marked(blob.sha256, [&](const S3Object& object) { return object.modified == blob.stored; });
 }
 
 }  // namespace wheelyard::blobs

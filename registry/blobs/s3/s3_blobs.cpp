@@ -28,9 +28,11 @@ constexpr base::UnixMicros unfinished_after_us = base::day_us;
 // Reads windows of the object; one that follows the last is larger. Thread-safe.
 class ObjectReader final : public base::Reader {
   public:
-    ObjectReader(std::shared_ptr<const S3Client> client, std::string key, S3Client::Part first)
+    ObjectReader(std::shared_ptr<const S3Client> client, std::string key, Connection connection,
+                 S3Client::Part first)
         : client_(std::move(client)),
           key_(std::move(key)),
+          connection_(connection),
           size_(first.whole_bytes),
           window_(std::move(first.bytes)) {}
 
@@ -58,7 +60,7 @@ class ObjectReader final : public base::Reader {
         std::uint64_t wanted = is_next ? window_.size() * 4 : first_window_bytes;
         wanted = std::min(max_window_bytes, std::max<std::uint64_t>(wanted, length));
         wanted = std::min(wanted, size_ - offset);
-        WHEELYARD_ASSIGN(S3Client::Part part, client_->get(key_, offset, wanted));
+        WHEELYARD_ASSIGN(S3Client::Part part, client_->get(key_, offset, wanted, connection_));
         if (part.whole_bytes != size_ || part.bytes.size() != wanted)
             return base::fail_as(
                 base::ErrorKind::cut, base::Recovery::retry,
@@ -70,6 +72,7 @@ class ObjectReader final : public base::Reader {
 
     const std::shared_ptr<const S3Client> client_;
     const std::string key_;
+    const Connection connection_;
     const std::uint64_t size_;
     mutable std::mutex mutex_;
     mutable std::uint64_t begin_ = 0;
@@ -180,11 +183,12 @@ base::Result<std::string> S3Blobs::store(StagedBlob&& staged) const {
     }
 }
 
-base::Result<std::unique_ptr<base::Reader>> S3Blobs::open(std::string_view sha256, ReadFrom /*from*/) const {
+base::Result<std::unique_ptr<base::Reader>> S3Blobs::open(std::string_view sha256, ReadFrom from) const {
     WHEELYARD_CHECK(base::is_sha256_hex(sha256));
     std::string key = key_of(sha256);
-    WHEELYARD_ASSIGN(S3Client::Part first, client_->get(key, 0, first_window_bytes));
-    return std::make_unique<ObjectReader>(client_, std::move(key), std::move(first));
+    const Connection connection = from == ReadFrom::medium ? Connection::fresh : Connection::kept;
+    WHEELYARD_ASSIGN(S3Client::Part first, client_->get(key, 0, first_window_bytes, connection));
+    return std::make_unique<ObjectReader>(client_, std::move(key), connection, std::move(first));
 }
 
 base::Status S3Blobs::link_into(std::string_view sha256, int, const char*) const {
@@ -262,8 +266,7 @@ base::Result<std::size_t> S3Blobs::drop_unfinished() const {
     std::size_t dropped = 0;
     WHEELYARD_ASSIGN(const auto uploads, client_->uploads());
     for (const S3Upload& upload : uploads) {
-        const bool is_ours = upload.key.starts_with(blob_keys) || upload.key.starts_with(damaged_keys);
-        if (!is_ours || upload.begun >= before) continue;
+        if (!upload.key.starts_with(blob_keys) || upload.begun >= before) continue;
         WHEELYARD_TRY(client_->abort_upload(upload.key, upload.id));
         ++dropped;
     }

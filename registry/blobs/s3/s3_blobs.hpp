@@ -1,7 +1,6 @@
 // Blobs as objects of an S3 bucket, for several machines over one store.
 //
 //     PREFIX/sha256/ab/<hash>     a blob; its hash is the signed hash of the request's payload
-//     PREFIX/damaged/<hash>       bytes that verify has put aside
 //     PREFIX/dying/<hash>         is about to be removed (removal.cpp)
 //     PREFIX/registry.json        whose blobs these are (lifecycle/store_identity.hpp)
 //
@@ -10,7 +9,6 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -26,15 +24,11 @@ namespace wheelyard::blobs {
 
 // The keys of the objects, below the prefix.
 inline constexpr std::string_view blob_keys = "sha256/";
-inline constexpr std::string_view damaged_keys = "damaged/";
 inline constexpr std::string_view dying_keys = "dying/";
 inline constexpr std::string_view identity_key = "registry.json";
 
 [[nodiscard]] inline std::string key_of(std::string_view sha256) {
     return std::string(blob_keys).append(sha256.substr(0, 2)).append("/").append(sha256);
-}
-[[nodiscard]] inline std::string damaged_key_of(std::string_view sha256) {
-    return std::string(damaged_keys).append(sha256);
 }
 [[nodiscard]] inline std::string dying_key_of(std::string_view sha256) {
     return std::string(dying_keys).append(sha256);
@@ -55,7 +49,8 @@ class S3Blobs final : public BlobStore {
     S3Blobs(Staging staging, std::unique_ptr<S3Client> client, S3BlobLimits limits = {});
 
     [[nodiscard]] base::Result<std::string> store(StagedBlob&& staged) const override;
-    // Reads ahead where it is read in order. Small blobs are read whole by this call.
+    // Reads ahead where it is read in order. Small blobs are read whole by this call. Of the medium: each part over a
+    // connection of its own.
     [[nodiscard]] base::Result<std::unique_ptr<base::Reader>> open(std::string_view sha256,
                                                                    ReadFrom from) const override;
     [[nodiscard]] base::Status link_into(std::string_view sha256, int folder,
@@ -64,7 +59,6 @@ class S3Blobs final : public BlobStore {
     [[nodiscard]] base::Result<std::vector<StoredBlob>> list(std::string_view two_digits) const override;
     [[nodiscard]] base::Result<bool> remove_if_stored_before(std::string_view sha256,
                                                              base::UnixMicros before) const override;
-    [[nodiscard]] base::Result<bool> isolate_damaged(const StoredBlob& blob) const override;
     [[nodiscard]] base::Status write_identity(std::string_view document) const override;
     [[nodiscard]] base::Result<std::string> read_identity() const override;
     [[nodiscard]] bool serves_files() const override { return true; }
@@ -85,8 +79,6 @@ class S3Blobs final : public BlobStore {
     [[nodiscard]] base::Result<bool> is_marked(const std::string& sha256) const;
     // True: a removal was under way, and the bytes have to be stored again.
     [[nodiscard]] base::Result<bool> was_dying(const std::string& sha256) const;
-    [[nodiscard]] base::Result<bool> remove_marked(const std::string& sha256,
-                                                   const std::function<bool(const S3Object&)>& still) const;
 
     // All blobs, where the store lists them in one answer; taken with the first part of a round.
     struct FewBlobs {

@@ -11,8 +11,8 @@
 namespace wheelyard::registry {
 namespace {
 
-// Waits until no page shows the files, which were quarantined.
-base::Status hide(catalog::Catalog& catalog, PublishQueue& pages, std::int64_t patience_ms,
+// Waits until the pages follow the files, which were quarantined or released.
+base::Status show(catalog::Catalog& catalog, PublishQueue& pages, std::int64_t patience_ms,
                   const std::vector<catalog::FileName>& files) {
     WHEELYARD_ASSIGN(const catalog::Serial serial, catalog.last_serial());
     for (const catalog::FileName& file : files) {
@@ -61,10 +61,11 @@ void Scrub::run_round(base::Clock& clock) {
         .clock = clock};
     const lifecycle::VerifySettings settings{
         .state_file = config_.store / "scrub.json",
-        .bytes_per_second = static_cast<std::uint64_t>(config_.scrub_mib_per_s) * base::mib};
-    const lifecycle::VerifyHooks hooks{.hide =
+        .bytes_per_second = static_cast<std::uint64_t>(config_.scrub_mib_per_s) * base::mib,
+        .trees = {config_.published(), config_.published_private()}};
+    const lifecycle::VerifyHooks hooks{.show =
                                            [&](const std::vector<catalog::FileName>& files) {
-                                               return hide(catalog, pages_, config_.server.page_wait_ms,
+                                               return show(catalog, pages_, config_.server.page_wait_ms,
                                                            files);
                                            },
                                        .found = [this](const lifecycle::Fault& fault) { note_fault(fault); },

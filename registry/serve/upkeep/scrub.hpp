@@ -1,5 +1,5 @@
 // The scrub of `serve`: lifecycle::verify at a low rate, again and again, so that bytes that change on the disk are
-// found and hidden without an operator. It continues where a restart interrupted it (`scrub.json` in the store).
+// found, and their files hidden, without an operator. It continues where a restart interrupted it (`scrub.json` in the store).
 #pragma once
 
 #include <cstdint>

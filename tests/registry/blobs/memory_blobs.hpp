@@ -76,13 +76,6 @@ class MemoryBlobs : public BlobStore {
         kept_->blobs.erase(blob);
         return true;
     }
-    base::Result<bool> isolate_damaged(const StoredBlob& damaged) const override {
-        const std::lock_guard lock(kept_->mutex);
-        const auto blob = at(damaged.sha256);
-        if (blob == kept_->blobs.end() || blob->second.stored != damaged.stored) return false;
-        kept_->blobs.erase(blob);
-        return true;
-    }
 
     bool serves = false;  // as a bucket does
     bool serves_files() const override { return serves; }

@@ -152,7 +152,6 @@ TEST_CASE("any store: what was never stored is nowhere, and taking it away is no
         CHECK(tried.blobs.open(absent, ReadFrom::medium).error().os_error == ENOENT);
         CHECK(tried.blobs.list("aa")->empty());
         CHECK_FALSE(tried.blobs.remove_if_stored_before(absent, now()).value());
-        CHECK_FALSE(tried.blobs.isolate_damaged({absent, 1, now()}).value());
         CHECK(tried.blobs.has_changed({absent, 1, now()}).value());
         const auto linked = tried.blobs.link_into(absent, AT_FDCWD, (tried.folder / "link").c_str());
         REQUIRE_FALSE(linked);
@@ -180,7 +179,6 @@ TEST_CASE("any store: a name that is no SHA-256 is a bug of the caller") {
             CHECK_THROWS(static_cast<void>(tried.blobs.find(name)));
             CHECK_THROWS(static_cast<void>(tried.blobs.open(name, ReadFrom::cache)));
             CHECK_THROWS(static_cast<void>(tried.blobs.remove_if_stored_before(name, now())));
-            CHECK_THROWS(static_cast<void>(tried.blobs.isolate_damaged({name, 1, 1})));
         }
     });
 }
@@ -243,7 +241,7 @@ TEST_CASE("any store: a reader goes on to the end of a blob that is removed mean
     });
 }
 
-TEST_CASE("any store: damaged bytes are found, repaired by an upload of the right ones, or put aside") {
+TEST_CASE("any store: damaged bytes are found, and repaired by an upload of the right ones") {
     for_each_kind([](const Tried& tried) {
         const std::string sha256 = tried.blobs.store_bytes("wheel").value();
         for (const char* damaged : {"whel", "wheal", "wheels", ""}) {
@@ -253,15 +251,6 @@ TEST_CASE("any store: damaged bytes are found, repaired by an upload of the righ
             CHECK(tried.blobs.store_bytes("wheel").value() == sha256);
             CHECK(tried.blobs.is_intact(sha256));
         }
-        const StoredBlob before = found(tried.blobs, sha256);
-        store_later(tried.blobs, "wheel", before);
-        CHECK_FALSE(tried.blobs.isolate_damaged(before).value());
-        CHECK(tried.blobs.is_intact(sha256));
-        tried.damage(sha256, "wheal");
-        CHECK(tried.blobs.isolate_damaged(found(tried.blobs, sha256)).value());
-        CHECK_FALSE(tried.blobs.contains(sha256));
-        CHECK(tried.blobs.store_bytes("wheel").value() == sha256);
-        CHECK(tried.blobs.is_intact(sha256));
     });
 }
 

@@ -87,10 +87,19 @@ TEST_CASE("a repeated change is no error and no second event; another reason is 
     Cause other = cause;
     other.reason = "worse than that";
     CHECK(filled.catalog.set_yanked({"main", six}, true, other)->serial == 4);
+    CHECK(filled.catalog.set_file_state({"main", six}, FileState::quarantined, cause)->serial == 5);
+    CHECK(filled.catalog.set_file_state({"main", six}, FileState::quarantined, cause)->outcome ==
+          ChangeOutcome::already_so);
+    CHECK(filled.catalog.set_file_state({"main", six}, FileState::quarantined, other)->serial == 6);
+    CHECK(filled.file("main", six).state_reason == other.reason);
+    const auto refuse = [](const catalog::FileRow&) { return false; };
+    CHECK(filled.catalog.set_file_state({"main", six}, FileState::active, cause, refuse)->outcome ==
+          ChangeOutcome::already_so);
+    CHECK(filled.catalog.set_file_state({"main", six}, FileState::active, cause)->serial == 7);
     CHECK(filled.catalog.set_file_state({"main", six}, FileState::active, cause)->outcome ==
           ChangeOutcome::already_so);
     CHECK(filled.catalog.set_pinned({"main", six}, false, cause)->outcome == ChangeOutcome::already_so);
-    CHECK(filled.catalog.last_serial().value() == 4);
+    CHECK(filled.catalog.last_serial().value() == 7);
 }
 
 TEST_CASE("a change to a file that is not there changes nothing") {

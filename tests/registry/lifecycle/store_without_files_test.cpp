@@ -2,6 +2,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <functional>
+#include <limits>
 
 #include "lib/base/files/temp_dir.hpp"
 #include "registry/lifecycle/backup.hpp"
@@ -29,27 +31,136 @@ struct WithoutFiles : PlaceFixture {
     }
     base::Result<VerifyReport> scrub() {
         return verify(elsewhere, clock, {.state_file = dir.path() / "verify.json"},
-                      {.hide = [](const std::vector<catalog::FileName>&) { return base::Status(); }});
+                      {.show = [](const std::vector<catalog::FileName>&) { return base::Status(); }});
     }
 };
 
 }  // namespace
 
-TEST_CASE(
-    "without files: a scrub reads every blob, isolates a damaged one and reports it missing afterwards") {
+TEST_CASE("without files: a scrub reads every blob, and finds one of a hundred that is damaged, or gone") {
     WithoutFiles fixture;
-    const auto good = fixture.add_elsewhere("1.0");
-    const auto bad = fixture.add_elsewhere("1.1");
+    for (int minor = 1; minor < 50; ++minor)
+        fixture.add_elsewhere("1." + std::to_string(minor));
+    const auto bad = fixture.add_elsewhere("1.0");
     CHECK(fixture.scrub().value().faults.empty());
-    CHECK(fixture.scrub().value().blobs == 4);
-    fixture.memory.damage(bad.sha256, "wheel six-1.1-py3-none-any.whX");
+    CHECK(fixture.scrub().value().blobs == 100);
+    fixture.memory.damage(bad.sha256, "wheel six-1.0-py3-none-any.whX");
     const auto report = fixture.scrub().value();
     REQUIRE(report.faults.size() == 1);
     CHECK(report.faults[0].code == "damaged");
     CHECK(report.faults[0].subject == bad.sha256);
-    CHECK_FALSE(fixture.memory.contains(bad.sha256));
-    CHECK(fixture.memory.is_intact(good.sha256));
+    CHECK(fixture.memory.read_bytes(bad.sha256, base::mib).value() == "wheel six-1.0-py3-none-any.whX");
+    CHECK(fixture.catalog.file("main", bad.filename).value()->state == catalog::FileState::quarantined);
+    REQUIRE(fixture.memory.remove_if_stored_before(bad.sha256, std::numeric_limits<base::UnixMicros>::max())
+                .value());
     CHECK(fixture.scrub().value().faults.at(0).code == "missing");
+    REQUIRE(fixture.memory.store_bytes("wheel " + bad.filename).value() == bad.sha256);
+    CHECK(fixture.scrub().value().faults.empty());
+    CHECK(fixture.catalog.file("main", bad.filename).value()->state == catalog::FileState::active);
+}
+
+namespace {
+
+// What is read of a blob has one byte flipped, where `flips` says so.
+struct FlippingBlobs : blobs::MemoryBlobs {
+    explicit FlippingBlobs(blobs::MemoryBlobs store) : blobs::MemoryBlobs(std::move(store)) {}
+    base::Result<std::unique_ptr<base::Reader>> open(std::string_view sha256,
+                                                     blobs::ReadFrom from) const override {
+        WHEELYARD_ASSIGN(auto reader, blobs::MemoryBlobs::open(sha256, from));
+        std::string bytes(reader->size(), '\0');
+        WHEELYARD_TRY(reader->read_at(0, bytes.data(), bytes.size()));
+        if (flips(std::string(sha256), bytes.size())) bytes.at(0) ^= 1;
+        struct Flipped final : base::Reader {
+            explicit Flipped(std::string text) : bytes(std::move(text)) {}
+            std::uint64_t size() const override { return bytes.size(); }
+            base::Status read_at(std::uint64_t offset, char* into, std::size_t length) const override {
+                return base::MemoryReader(bytes).read_at(offset, into, length);
+            }
+            std::string bytes;
+        };
+        return std::make_unique<Flipped>(std::move(bytes));
+    }
+    std::function<bool(const std::string& sha256, std::size_t size)> flips;
+};
+
+struct Filled : WithoutFiles {
+    static constexpr int files = 8;
+    std::vector<catalog::FileRow> rows;
+    std::vector<std::string> hashes;  // of all blobs, sorted as they are read
+    Filled() {
+        for (int minor = 0; minor < files; ++minor) {
+            rows.push_back(add_elsewhere("1." + std::to_string(minor)));
+            hashes.insert(hashes.end(), {rows.back().sha256, rows.back().metadata_sha256});
+        }
+        std::sort(hashes.begin(), hashes.end());
+    }
+};
+struct Flipping : Filled {
+    FlippingBlobs blobs{std::move(memory)};
+    int shown = 0;
+    base::Result<VerifyReport> scrub() {
+        const LifecycleParts place{.on_catalog = this->place.on_catalog, .blobs = blobs, .clock = clock};
+        return verify(place, clock, {.state_file = dir.path() / "verify.json"},
+                      {.show = [this](const std::vector<catalog::FileName>&) {
+                          ++shown;
+                          return base::Status();
+                      }});
+    }
+    std::size_t quarantined() const {
+        return catalog.files_after("main", "", 100, {.state = catalog::FileState::quarantined})->size();
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a reader that damages what it reads is at fault, and nothing is quarantined") {
+    Flipping fixture;
+    fixture.blobs.flips = [](const auto&, std::size_t) { return true; };
+    CHECK(fixture.scrub().error().code == "verify.reader");
+    // From the middle of the store on; then of long blobs alone.
+    bool is_bad = false;
+    fixture.blobs.flips = [&](const std::string& sha256, std::size_t) {
+        return is_bad = is_bad || sha256 == fixture.hashes[8];
+    };
+    CHECK(fixture.scrub().error().code == "verify.reader");
+    const std::size_t long_bytes = fixture.rows[0].size_bytes;
+    REQUIRE(fixture.rows[0].metadata_size_bytes < long_bytes);
+    fixture.blobs.flips = [&](const auto&, std::size_t size) { return size >= long_bytes; };
+    CHECK(fixture.scrub().error().code == "verify.reader");
+    CHECK(fixture.quarantined() == 0);
+    CHECK(fixture.shown == 0);
+    fixture.blobs.flips = [](const auto&, std::size_t) { return false; };
+    const auto report = fixture.scrub().value();
+    CHECK_FALSE(report.resumed);
+    CHECK(report.faults.empty());
+    CHECK(report.blobs == fixture.hashes.size());
+}
+
+TEST_CASE("a run whose reader turns out to be at fault releases what it quarantined") {
+    Flipping fixture;
+    // One blob is read wrong, while others are not; after its files are quarantined all are.
+    fixture.blobs.flips = [&](const std::string& sha256, std::size_t) {
+        return sha256 == fixture.rows[0].sha256 || fixture.shown > 0;
+    };
+    CHECK(fixture.scrub().error().code == "verify.reader");
+    CHECK(fixture.shown == 2);
+    CHECK(fixture.quarantined() == 0);
+    const auto events = fixture.catalog.events_after(Flipping::files, 10).value();
+    REQUIRE(events.size() == 2);
+    CHECK(events[1].kind == catalog::EventKind::file_released);
+    CHECK(events[1].reason == "verify: the reader is at fault");
+}
+
+TEST_CASE("two reads that differ prove nothing about the blob, and are told") {
+    Flipping fixture;
+    int reads = 0;
+    fixture.blobs.flips = [&](const std::string& sha256, std::size_t) {
+        return sha256 == fixture.rows[3].sha256 && ++reads == 1;
+    };
+    const auto report = fixture.scrub().value();
+    REQUIRE(report.faults.size() == 1);
+    CHECK(report.faults[0].code == "unsteady");
+    CHECK(fixture.quarantined() == 0);
 }
 
 namespace {
@@ -85,7 +196,7 @@ TEST_CASE("without files: of blobs that the store does not give a scrub says not
     int hidden = 0;
     const auto scrub = [&] {
         return verify(place, fixture.clock, {.state_file = fixture.dir.path() / "verify.json"},
-                      {.hide = [&](const std::vector<catalog::FileName>&) {
+                      {.show = [&](const std::vector<catalog::FileName>&) {
                           ++hidden;
                           return base::Status();
                       }});

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <limits>
 #include <string>
 #include <thread>
 
@@ -78,29 +79,21 @@ TEST_CASE("what a killed collection took out is put back by the next open, unles
     CHECK(fs::is_empty(store.dir.path() / "collecting"));
 }
 
-TEST_CASE("a damaged blob is moved away, and the same bytes can be stored again") {
+TEST_CASE("what is not a file in the place of a blob is never removed, and the same bytes take its place") {
     const Store store;
     const std::string hash = store.store_old("wheel");
-    const auto listed = [&] { return store.blobs.list(hash.substr(0, 2)).value().at(0); };
-    CHECK(store.blobs.isolate_damaged(listed()).value());
-    CHECK_FALSE(store.blobs.contains(hash));
-    CHECK(fs::exists(store.dir.path() / "damaged" / hash));
-    CHECK(store.blobs.store_bytes("wheel").value() == hash);
-    CHECK(store.blobs.isolate_damaged(listed()).value());
-    CHECK(fs::exists(store.dir.path() / "damaged" / hash));
-}
-
-TEST_CASE("a damaged blob whose bytes were stored again since it was listed stays") {
-    const Store store;
-    const std::string hash = store.store_old("wheel");
-    const auto before = store.blobs.list(hash.substr(0, 2)).value().at(0);
-    CHECK_FALSE(store.blobs.has_changed(before).value());
-    REQUIRE(store.blobs.store_bytes("wheel"));
-    CHECK(store.blobs.has_changed(before).value());
-    CHECK_FALSE(store.blobs.isolate_damaged(before).value());
-    CHECK(store.blobs.contains(hash));
-    CHECK(fs::is_empty(store.dir.path() / "collecting"));
-    CHECK(fs::is_empty(store.dir.path() / "damaged"));
+    const fs::path place = store.blobs.path_of(hash);
+    for (const char* target : {"", "/etc/passwd"}) {
+        fs::remove(place);
+        if (*target == 0) fs::create_directory(place);
+        if (*target != 0) fs::create_symlink(target, place);
+        CHECK_FALSE(
+            store.blobs.remove_if_stored_before(hash, std::numeric_limits<base::UnixMicros>::max()).value());
+        CHECK(fs::symlink_status(place).type() != fs::file_type::not_found);
+        REQUIRE(blobs::FolderBlobs::open(store.dir.path()));
+        CHECK(store.blobs.store_bytes("wheel").value() == hash);
+        CHECK(base::read_file(place, 10).value() == "wheel");
+    }
 }
 
 TEST_CASE("uploads that store while a collection removes always end with their bytes in place") {

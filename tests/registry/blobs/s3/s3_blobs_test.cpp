@@ -351,14 +351,19 @@ TEST_CASE(
     CHECK(tried.blobs->remove_if_stored_before(sha256, now - day_us + 1'000'000).value());
 }
 
-TEST_CASE("damaged bytes are kept aside, as they are") {
+TEST_CASE("each part of a blob is read over a connection of its own, where they come from the medium") {
     Store tried;
-    const std::string sha256 = tried.blobs->store_bytes("wheel").value();
-    tried.object(sha256).bytes = "wheal";
-    CHECK(tried.blobs->isolate_damaged(tried.blobs->find(sha256).value().value()).value());
-    CHECK(tried.store.objects().at("some/prefix/damaged/" + sha256).bytes == "wheal");
-    CHECK(tried.store.objects().size() == 1);
-    CHECK(std::filesystem::is_empty(tried.dir.path() / "staging"));
+    const std::string sha256(64, 'a');
+    tried.store.objects()["some/prefix/" + blobs::key_of(sha256)] = {std::string(100'000, 'x'), 0};
+    std::string bytes(100'000, '\0');
+    const auto read = [&](blobs::ReadFrom from) {
+        REQUIRE(tried.blobs->open(sha256, from).value()->read_at(0, bytes.data(), bytes.size()));
+        return tried.store.connections();
+    };
+    const int kept = read(blobs::ReadFrom::cache);
+    CHECK(read(blobs::ReadFrom::medium) == kept + 2);
+    CHECK(read(blobs::ReadFrom::medium) == kept + 4);
+    CHECK(read(blobs::ReadFrom::cache) == kept + 4);
 }
 
 TEST_CASE("a store that does not answer: a server opens it, and every operation says so") {

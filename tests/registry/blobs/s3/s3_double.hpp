@@ -72,6 +72,7 @@ class S3Double {
         }));
     }
     [[nodiscard]] std::vector<LoopbackRequest> requests() const { return server_.requests(); }
+    [[nodiscard]] int connections() const { return server_.connections(); }
 
     static LoopbackAnswer refusal(int status, const std::string& code) {
         return {.status = status,
