@@ -82,6 +82,14 @@ void read_proxy(io::TomlTable& table, http::ServerSettings& server) {
     else
         table.report("unix_socket_mode", "must be an octal mode like 0660 or 0666");
     server.trusted_proxies = table.strings_or("trusted_proxies", {});
+    server.trusted_fields = table.strings_or("trusted_fields", server.trusted_fields);
+    for (const std::string& name : server.trusted_fields) {
+        const bool is_known = std::any_of(http::proxy_fields.begin(), http::proxy_fields.end(),
+                                          [&](const http::ProxyField& field) { return field.name == name; });
+        if (!is_known)
+            table.report("trusted_fields",
+                         "has X-Forwarded-For, -Host, -Prefix, -Proto and Forwarded only: " + name);
+    }
     server.accel_prefix = table.string_or("x_accel_redirect", "");
     if (!server.accel_prefix.empty() &&
         (!server.accel_prefix.starts_with('/') || server.accel_prefix.ends_with('/')))

@@ -81,6 +81,12 @@ bool is_proxy(std::string_view peer, const std::vector<std::string>& trusted) {
     return std::find(trusted.begin(), trusted.end(), peer) != trusted.end();
 }
 
+void remove_untrusted_fields(RequestHead& head, const std::vector<std::string>& trusted) {
+    for (const ProxyField& field : proxy_fields)
+        if (std::find(trusted.begin(), trusted.end(), field.name) == trusted.end())
+            (head.*field.value).clear();
+}
+
 std::string client_of(const RequestHead& head, std::string_view peer,
                       const std::vector<std::string>& trusted) {
     std::string nearest = network_of(std::string(peer));
@@ -94,10 +100,7 @@ std::string client_of(const RequestHead& head, std::string_view peer,
         }
         return nearest;
     };
-    if (head.forwarded_for.empty()) return said_in(head.forwarded, false);
-    const std::string plain = said_in(head.forwarded_for, true);
-    const bool agree = head.forwarded.empty() || said_in(head.forwarded, false) == plain;
-    return agree ? plain : nearest;
+    return head.forwarded_for.empty() ? said_in(head.forwarded, false) : said_in(head.forwarded_for, true);
 }
 
 std::string home_of_client(std::string_view client) {

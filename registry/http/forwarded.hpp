@@ -17,9 +17,11 @@ namespace wheelyard::http {
 
 // Whether `peer`, an address or "unix", is one of `trusted_proxies`.
 [[nodiscard]] bool is_proxy(std::string_view peer, const std::vector<std::string>& trusted);
+// Removes the proxy_fields that are not among the `trusted` names: the proxies do not set them.
+void remove_untrusted_fields(RequestHead& head, const std::vector<std::string>& trusted);
 // Whom a limit for each client counts: the address of the nearest host that is none of the `trusted` proxies, which say it in
-// X-Forwarded-For or in Forwarded (RFC 7239). A proxy sets one of them, and the other may be the client's own: where they differ, it
-// is the proxy. Of IPv6 the network of 64 bits, which one host has all addresses of.
+// X-Forwarded-For or else in Forwarded (RFC 7239). Of IPv6 the network of 64 bits, which one host has all
+// addresses of.
 [[nodiscard]] std::string client_of(const RequestHead& head, std::string_view peer,
                                     const std::vector<std::string>& trusted);
 

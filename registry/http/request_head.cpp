@@ -98,26 +98,19 @@ class HeadParser final : public http::basic_parser<true> {
             case http::field::if_modified_since:
                 head.if_modified_since = view(value);
                 break;
-            case http::field::forwarded:
-                head.forwarded = view(value);
-                break;
             case http::field::accept_encoding:
                 join(head.accept_encoding, value);
                 break;
-            case http::field::unknown:
-                read_other(view(as_written), value);
-                break;
             default:
+                read_other(view(as_written), value);
                 break;
         }
     }
 
-    // Fields without a Beast constant.
+    // Fields without a Beast constant, and Forwarded.
     void read_other(std::string_view name, beast::string_view value) {
-        if (base::equals_ignoring_case(name, "X-Forwarded-Proto")) head.forwarded_proto = view(value);
-        if (base::equals_ignoring_case(name, "X-Forwarded-Host")) head.forwarded_host = view(value);
-        if (base::equals_ignoring_case(name, "X-Forwarded-Prefix")) head.forwarded_prefix = view(value);
-        if (base::equals_ignoring_case(name, "X-Forwarded-For")) head.forwarded_for = view(value);
+        for (const ProxyField& field : proxy_fields)
+            if (base::equals_ignoring_case(name, field.name)) head.*field.value = view(value);
         if (base::equals_ignoring_case(name, upstream_via_field)) join(head.upstream_via, value);
         if (base::equals_ignoring_case(name, forwarded_field)) {
             head.is_from_node = true;

@@ -2,6 +2,7 @@
 // Content-Length, no folded lines, no Transfer-Encoding except "chunked" (RFC 9112 §3.2, §5.2, §6.1, §6.3).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -38,12 +39,8 @@ struct RequestHead {
     std::optional<std::uint64_t> upload_length;
     // What a proxy says of the client's request: the last line of each field, since a proxy adds its own behind the
     // client's. Only public_url.hpp and forwarded.hpp use them.
-    std::string forwarded;        // RFC 7239
-    std::string forwarded_proto;  // X-Forwarded-Proto, -Host and -Prefix
-    std::string forwarded_host;
-    std::string forwarded_prefix;
-    std::string forwarded_for;  // X-Forwarded-For
-    std::string upstream_via;   // through which registries the request came (upstream.hpp)
+    std::string forwarded, forwarded_proto, forwarded_host, forwarded_prefix, forwarded_for;
+    std::string upstream_via;  // through which registries the request came (upstream.hpp)
     // Another node of this registry, or who pretends to be one, has passed it on (forward.hpp): what it says that this
     // node is, and for which client.
     bool is_from_node = false;
@@ -51,6 +48,20 @@ struct RequestHead {
     std::string client_of_node;
 
     [[nodiscard]] bool has_body() const { return chunked || (content_length && *content_length > 0); }
+};
+
+// Where a proxy says something of the client's request. One that does not set such a field passes on what the
+// client sent.
+struct ProxyField {
+    std::string_view name;
+    std::string RequestHead::*value;
+};
+inline constexpr std::array proxy_fields{
+    ProxyField{"X-Forwarded-For", &RequestHead::forwarded_for},
+    ProxyField{"X-Forwarded-Host", &RequestHead::forwarded_host},
+    ProxyField{"X-Forwarded-Prefix", &RequestHead::forwarded_prefix},
+    ProxyField{"X-Forwarded-Proto", &RequestHead::forwarded_proto},
+    ProxyField{"Forwarded", &RequestHead::forwarded},
 };
 
 // The end of the first head in `bytes` (after its empty line), searching from `from`; npos if incomplete.

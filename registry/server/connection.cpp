@@ -12,6 +12,7 @@
 #include "lib/base/text/text.hpp"
 #include "lib/io/log.hpp"
 #include "registry/http/compression.hpp"
+#include "registry/http/forwarded.hpp"
 #include "registry/http/limits.hpp"
 #include "registry/http/public_url.hpp"
 #include "registry/http/relative_url.hpp"
@@ -87,6 +88,7 @@ Connection::Task<void> Connection::run() {
         kind_ = RouteKind::front;
         auto head = parse_request_head(buffered().substr(0, head_size_));
         consume(head_size_);
+        if (head) remove_untrusted_fields(*head, shared_.settings.trusted_fields);
         if (counted_.is_over_capacity()) {
             wire::Problem full =
                 wire::make_problem("server.connections", "Too many connections",

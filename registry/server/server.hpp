@@ -39,8 +39,9 @@ struct ServerSettings {
     std::filesystem::path key_file = {};
     unsigned unix_socket_mode = 0660;  // mode of Unix sockets; connecting requires write permission
     std::string public_url = {};  // "https://example.org/wheels", for absolute URLs; empty: from the request
-    std::vector<std::string> trusted_proxies =
-        {};                         // addresses, or "unix", whose X-Forwarded-* and Forwarded are used
+    std::vector<std::string> trusted_proxies = {};  // addresses, or "unix", whose fields are used
+    std::vector<std::string> trusted_fields = {"X-Forwarded-For", "X-Forwarded-Host",
+                                               "X-Forwarded-Proto"};  // of proxy_fields, which they set
     std::string accel_prefix = {};  // for X-Accel-Redirect: the proxy's internal location of the tree
     bool log_requests = false;      // one line per request at level info
     unsigned io_threads = 2;

@@ -154,7 +154,8 @@ class HttpTest(FarmCase):
     def test_a_proxy_reaches_the_unix_socket_and_is_believed(self):
         self.assertEqual(stat.S_IMODE((self.farm.folder / "http.sock").stat().st_mode), 0o660)
         connection = UnixConnection(self.farm.folder / "http.sock")
-        connection.request("GET", f"/{INDEX}/", headers={"X-Forwarded-Proto": "https", "X-Forwarded-Host": "wheels.example.org"})
+        connection.request("GET", f"/{INDEX}/", headers={"X-Forwarded-Proto": "https", "X-Forwarded-Host": "wheels.example.org",
+                                                                  "X-Forwarded-Prefix": "/of/the/client"})
         self.assertIn(f"https://wheels.example.org/{INDEX}/simple/", connection.getresponse().read().decode())
         connection.close()
 

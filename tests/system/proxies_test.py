@@ -1,6 +1,6 @@
 """The registry behind the web servers that sites have, at the root of a host and below a path, with the configurations of
 docs/how-to/put-a-web-server-in-front.md as they stand there: pip, uv and twine through nginx and HAProxy. With WHEELYARD_FULL=1
-(scripts/test --full) Apache, older pips, poetry and the pages in Chromium, too."""
+(scripts/test --full) Apache, Caddy, older pips, poetry and the pages in Chromium, too."""
 
 import json
 import os

@@ -65,7 +65,7 @@ TEST_CASE("every key is read") {
     const auto config = parse_config(
         start +
             "[server]\nlisten = \"[::1]:0\"\nio_threads = 3\nupload_threads = 5\nmax_connections = "
-            "7\nmax_uploads = 9\nmax_token_uploads = 2\n"
+            "7\nmax_uploads = 9\nmax_token_uploads = 2\ntrusted_fields = [\"Forwarded\"]\n"
             "header_timeout_s = 1\nidle_timeout_s = 2\nstall_timeout_s = 3\ndrain_timeout_s = 4\npage_wait_s "
             "= 5\n"
             "[store]\ndirectory = \"../wheels\"\n" +
@@ -84,6 +84,7 @@ TEST_CASE("every key is read") {
     CHECK(config->server.max_connections == 7);
     CHECK(config->server.max_uploads == 9);
     CHECK(config->server.max_token_uploads == 2);
+    CHECK(config->server.trusted_fields == std::vector<std::string>{"Forwarded"});
     CHECK(config->server.header_timeout_ms == 1000);
     CHECK(config->server.idle_timeout_ms == 2000);
     CHECK(config->server.stall_timeout_ms == 3000);

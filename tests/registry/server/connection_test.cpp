@@ -725,6 +725,7 @@ TEST_CASE("the page of an index names the server as it was reached, or as it cal
         std::string public_url;
         std::string fields;
         const char* url;
+        std::vector<std::string> set = ServerSettings{}.trusted_fields;
     };
     const std::string forwarded = "X-Forwarded-Proto: https\r\nX-Forwarded-Host: wheels.example.org\r\n";
     const std::vector<Row> rows{
@@ -737,11 +738,17 @@ TEST_CASE("the page of an index names the server as it was reached, or as it cal
          "X-Forwarded-Proto: javascript\r\nX-Forwarded-Host: a\"b\r\n",
          "http://test/site/simple/"},
         {{"127.0.0.1"}, "https://here.example.org", forwarded, "https://here.example.org/site/simple/"},
+        // A proxy that does not set these passes on a client's.
         {{"127.0.0.1"},
          "",
          forwarded + "X-Forwarded-Prefix: /a/b\r\n",
-         "https://wheels.example.org/a/b/site/simple/"},
-        {{"127.0.0.1"}, "", "Forwarded: host=h.example;proto=https\r\n", "https://h.example/site/simple/"},
+         "https://wheels.example.org/site/simple/"},
+        {{"127.0.0.1"}, "", "Forwarded: host=h.example;proto=https\r\n", "http://test/site/simple/"},
+        {{"127.0.0.1"},
+         "",
+         "X-Forwarded-Host: h.example\r\nX-Forwarded-Prefix: /a/b\r\n",
+         "http://test/a/b/site/simple/",
+         {"X-Forwarded-Prefix"}},
         {{}, "", "X-Forwarded-Prefix: /a/b\r\n", "http://test/site/simple/"},
         {{}, "https://here.example.org/a", "", "https://here.example.org/a/site/simple/"},
     };
@@ -749,6 +756,7 @@ TEST_CASE("the page of an index names the server as it was reached, or as it cal
         CAPTURE(row.fields);
         const Running running([&](ServerSettings& settings) {
             settings.trusted_proxies = row.trusted;
+            settings.trusted_fields = row.set;
             settings.public_url = row.public_url;
         });
         CHECK(running.ask(get("/site/", row.fields)).body.find(row.url) != std::string::npos);

@@ -1,4 +1,4 @@
-"""nginx, Apache and HAProxy on loopback, each with the lines of docs/how-to/put-a-web-server-in-front.md and no others that matter.
+"""nginx, Apache, HAProxy and Caddy on loopback, each with the lines of docs/how-to/put-a-web-server-in-front.md and no others that matter.
 
     with WebServer("nginx", folder, registry_port, "/pypi/") as server:
         server.url  # "http://127.0.0.1:PORT/pypi"
@@ -19,7 +19,7 @@ from support.ports import free_port
 
 GUIDE = ROOT / "docs/how-to/put-a-web-server-in-front.md"
 TREE_SNIPPET = ROOT / "docs/reference/nginx-wheels.conf"
-PROGRAMS = {"nginx": "nginx", "apache": "apache2", "haproxy": "haproxy"}
+PROGRAMS = {"nginx": "nginx", "apache": "apache2", "haproxy": "haproxy", "caddy": "caddy"}
 START_LIMIT_S = 60
 SHOWN_PORT, SHOWN_PATH = "8080", "/pypi/"
 
@@ -53,7 +53,7 @@ class WebServer:
         file.write_text(configuration)
         self.log = self.folder / "log"
         with self.log.open("wb") as log:
-            self.process = subprocess.Popen([*command, file], cwd=self.folder, env=os.environ | {"PATH": PATH}, stdout=log, stderr=log)
+            self.process = subprocess.Popen([*command, file], cwd=self.folder, env=os.environ | {"PATH": PATH, "HOME": str(self.folder)}, stdout=log, stderr=log)
         deadline = time.monotonic() + START_LIMIT_S
         while True:
             try:
@@ -91,6 +91,11 @@ class WebServer:
         assert "bind :80\n" in self.lines
         return ("defaults\n    mode http\n    timeout connect 10s\n    timeout client 60s\n    timeout server 60s\n\n"
                 + self.lines.replace("bind :80\n", f"bind 127.0.0.1:{self.port}\n"), ("haproxy", "-db", "-f"))
+
+    def caddy(self):
+        assert ":80 {\n" in self.lines
+        return ("{\n    admin off\n}\n" + self.lines.replace(":80 {\n", f"http://127.0.0.1:{self.port} {{\n"),
+                ("caddy", "run", "--adapter", "caddyfile", "--config"))
 
 
 class TreeServer(WebServer):
