@@ -148,10 +148,12 @@ std::string ClientSocket::peer_address() const {
     return peer_address_of(const_cast<Socket&>(socket_).native_handle());
 }
 
-std::string peer_address_of(int descriptor) {
+namespace {
+
+std::string address_of(int descriptor, int (*name_of)(int, sockaddr*, socklen_t*)) {
     sockaddr_storage address{};
     socklen_t size = sizeof address;
-    if (::getpeername(descriptor, reinterpret_cast<sockaddr*>(&address), &size) != 0) return {};
+    if (name_of(descriptor, reinterpret_cast<sockaddr*>(&address), &size) != 0) return {};
     if (address.ss_family == AF_UNIX) return "unix";
     std::array<char, INET6_ADDRSTRLEN> text{};
     if (address.ss_family == AF_INET) {
@@ -165,6 +167,16 @@ std::string peer_address_of(int descriptor) {
     constexpr std::string_view mapped = "::ffff:";  // an IPv4 client of a socket bound to ::
     const bool is_mapped = name.starts_with(mapped) && name.find('.') != std::string_view::npos;
     return std::string(is_mapped ? name.substr(mapped.size()) : name);
+}
+
+}  // namespace
+
+std::string peer_address_of(int descriptor) {
+    return address_of(descriptor, ::getpeername);
+}
+
+bool is_from_this_machine(int descriptor) {
+    return peer_address_of(descriptor) == address_of(descriptor, ::getsockname);
 }
 
 }  // namespace wheelyard::http

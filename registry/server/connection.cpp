@@ -54,11 +54,11 @@ wire::Problem too_many_files() {
 }  // namespace
 
 Connection::Connection(IoLoop& loop, ClientSocket::Socket socket, std::shared_ptr<const TlsContext> tls,
-                       ConnectionCount counted)
-    : counted_(std::move(counted)),
-      loop_(loop),
+                       std::unique_ptr<ConnectionPlaces::Place> place)
+    : loop_(loop),
       shared_(loop.shared()),
-      socket_(std::move(socket), std::move(tls)) {
+      socket_(std::move(socket), std::move(tls)),
+      place_(std::move(place)) {
     loop_.add(*this);
 }
 
@@ -80,7 +80,7 @@ Connection::Task<void> Connection::run() {
     int in_turn = 0;
     for (;;) {
         const bool there = co_await read_head();
-        if (!there) co_return;
+        if (!there || !place_->begin_request()) co_return;
         phase_ = Phase::working;
         clear_deadline();
         request_id_ = shared_.next_request_id();
@@ -89,12 +89,11 @@ Connection::Task<void> Connection::run() {
         auto head = parse_request_head(buffered().substr(0, head_size_));
         consume(head_size_);
         if (head) remove_untrusted_fields(*head, shared_.settings.trusted_fields);
-        if (counted_.is_over_capacity()) {
-            wire::Problem full =
-                wire::make_problem("server.connections", "Too many connections",
-                                   "The server has reached its limit of connections, or this "
-                                   "network has half of them.",
-                                   {}, "try again shortly");
+        if (!place_->is_taken()) {
+            wire::Problem full = wire::make_problem("server.connections", "Too many connections",
+                                                    "The server has reached its limit of connections, or "
+                                                    "this network its share of them.",
+                                                    {}, "try again shortly");
             co_await refuse_head(std::move(full));
             co_return;
         }
@@ -104,6 +103,7 @@ Connection::Task<void> Connection::run() {
         }
         const bool again = co_await handle(*head);
         if (!again || ended_) co_return;
+        place_->end_request();
         if (++in_turn == requests_per_turn) {
             in_turn = 0;
             co_await asio::post(socket_.executor(), asio::use_awaitable);
@@ -127,8 +127,7 @@ Connection::Task<bool> Connection::read_head() {
     phase_ = Phase::idle;
     std::size_t searched = 0;
     // Set once per head: empty lines before it must not extend the deadline.
-    const std::int64_t head_ms =
-        counted_.is_over_capacity() ? quiet_lingering_ms : shared_.settings.header_timeout_ms;
+    const std::int64_t head_ms = place_->is_taken() ? shared_.settings.header_timeout_ms : quiet_lingering_ms;
     set_deadline(request_id_.empty() ? head_ms : shared_.settings.idle_timeout_ms);
     for (;;) {
         // Skip empty lines before a request (RFC 9112 §2.2).
@@ -225,7 +224,7 @@ Connection::Task<bool> Connection::handle(const RequestHead& head) {
         co_return again;
     }
     const bool is_by_reader = by_reader.has_value();
-    std::optional<Slot> file_slot;
+    std::optional<OwnerSlots::Held> file_slot;
     Reply reply;
     if (!route)
         reply = reply_problem(route.error());
@@ -245,7 +244,7 @@ Connection::Task<bool> Connection::handle(const RequestHead& head) {
     if (route && !is_by_reader && is_private(*route)) keep_private(reply);
     if (std::holds_alternative<FileSlice>(reply.body) ||
         std::holds_alternative<SharedArrivingFile>(reply.body)) {
-        file_slot.emplace(shared_.files_now, shared_.settings.max_files);
+        file_slot.emplace(shared_.files_now, network_of(head), shared_.settings.max_files);
         if (!file_slot->taken()) reply = reply_problem(too_many_files());  // closes the file
     }
     if (head.method == "GET" && is_for_browsers(head.accept))

@@ -45,10 +45,9 @@ class Connection {
     template <typename T>
     using Task = boost::asio::awaitable<T>;
 
-    // `tls` is null for a plain socket. If `counted` is over capacity, the first request is answered with
-    // 503.
+    // `tls` is null for a plain socket. If `place` is not taken, the first request is answered with 503.
     Connection(IoLoop& loop, ClientSocket::Socket socket, std::shared_ptr<const TlsContext> tls,
-               ConnectionCount counted);
+               std::unique_ptr<ConnectionPlaces::Place> place);
     ~Connection();
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
@@ -136,12 +135,13 @@ class Connection {
     [[nodiscard]] bool is_writer_here() const;
     // For limits of each client: of one whose request another node passes on, as that node says.
     [[nodiscard]] std::string client_address(const RequestHead& head) const;
+    [[nodiscard]] std::string network_of(const RequestHead& head) const;
     [[nodiscard]] bool is_for_writer(const RequestHead& head, const Route& route) const;
     Task<bool> answer_by_writer(const RequestHead& head, const Route& route);
     Task<std::optional<wire::Problem>> refusal_before_forward(const RequestHead& head, const Route& route);
-    // `max_now`: it is refused while others take so many slots.
+    // `stranger`: the network of a client that shows no credentials, for whom few slots are; empty: it does.
     // `operation`: of the API, whose small body is read before a slot is taken; nullptr: none.
-    Task<bool> run_forward(const RequestHead& head, Body& body, Reply& reply, std::size_t max_now,
+    Task<bool> run_forward(const RequestHead& head, Body& body, Reply& reply, const std::string& stranger,
                            const Operation* operation);
     Task<Reply> answer_fetched_by_writer(const RequestHead& head, const Route& route);
 
@@ -162,11 +162,7 @@ class Connection {
         std::optional<wire::Problem> problem;
         UploadDone done;
     };
-    struct UploadSlots {  // of all uploads, and of those of its token
-        std::optional<Slot> all;
-        std::optional<OwnerSlots::Held> own;
-    };
-    Task<bool> wait_for_slots(UploadSlots& slots, const std::string& owner);
+    Task<bool> wait_for_slot(std::optional<OwnerSlots::Held>& slot, const std::string& owner);
     Task<void> run_upload(const RequestHead& head, const Route& route, Body& body, UploadOutcome& outcome);
     [[nodiscard]] std::optional<wire::Problem> problem_before_body(const RequestHead& head,
                                                                    const Route& route) const;
@@ -201,7 +197,6 @@ class Connection {
     void set_deadline(std::int64_t from_now_ms);
     void clear_deadline() { deadline_ = Time::max(); }
 
-    const ConnectionCount counted_;  // first member: destroyed after the socket is closed
     IoLoop& loop_;
     ServerShared& shared_;
     const ServedIndexes* served_ = nullptr;  // of the request under way
@@ -221,6 +216,8 @@ class Connection {
     std::string request_id_;
     std::string reading_only_;  // of the current request: the value of reading_only_field
     std::string client_;  // of the current request, for limits: the reader's token; empty: not known yet
+    // Last member: destroyed before the socket is closed.
+    const std::unique_ptr<ConnectionPlaces::Place> place_;
 };
 
 }  // namespace wheelyard::http

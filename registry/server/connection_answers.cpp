@@ -228,20 +228,20 @@ Reply Connection::readiness() {
 Reply Connection::metrics() {
     const auto uptime = std::chrono::steady_clock::now() - shared_.started;
     const auto number = [](auto value) { return static_cast<double>(value); };
-    std::size_t api_requests = shared_.api_requests_now;
-    for (const StrangersSlots& strangers : shared_.strangers)
-        api_requests += strangers.now;
+    std::size_t api_requests = shared_.api_requests_now.now();
+    for (const OwnerSlots& strangers : shared_.strangers_now)
+        api_requests += strangers.now();
     std::vector<Gauge> gauges{
-        {"connections", "Clients connected", number(shared_.connections())},
+        {"connections", "Clients connected", number(shared_.places.connected())},
         {"max_connections", "Limit of connected clients", number(shared_.settings.max_connections)},
-        {"files_in_progress", "Files and large pages being sent", number(shared_.files_now.load())},
+        {"files_in_progress", "Files and large pages being sent", number(shared_.files_now.now())},
         {"max_files", "Limit of files being sent", number(shared_.settings.max_files)},
-        {"uploads_in_progress", "Uploads in progress", number(shared_.uploads_now.load())},
+        {"uploads_in_progress", "Uploads in progress", number(shared_.uploads_now.now())},
         {"max_uploads", "Limit of uploads in progress", number(shared_.settings.max_uploads)},
         {"max_token_uploads", "Limit of uploads in progress of one token",
          number(shared_.settings.max_token_uploads)},
         {"top_token_uploads", "Uploads in progress of the token with the most",
-         number(shared_.uploads_by_owner.max_held())},
+         number(shared_.uploads_now.max_held())},
         {"uploads_waiting_for_page", "Committed uploads whose page is not published yet",
          number(shared_.waiting_for_page.load())},
         {"api_requests_in_progress", "API requests in progress", number(api_requests)},

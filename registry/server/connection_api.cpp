@@ -18,7 +18,6 @@ namespace wheelyard::http {
 namespace {
 
 constexpr std::size_t max_waiting_strangers = 512;
-constexpr std::size_t max_waiting_strangers_of_a_network = 32;
 constexpr std::size_t first_body_bytes = 4 * base::kib;  // of memory; more as bytes arrive
 
 wire::Problem body_too_large(std::size_t max_body_bytes) {
@@ -46,44 +45,6 @@ void let_clients_keep(std::string_view if_none_match, std::string_view tag, Repl
     reply.status = 304;
     reply.body = std::string();
 }
-
-// A place among those of the owner's, or of strangers at this door and of this network.
-class ApiSlot {
-  public:
-    ApiSlot(ServerShared& shared, const Admission& admitted, StrangersPool pool, const std::string& client) {
-        if (admitted.owner.empty()) {
-            StrangersSlots& strangers = shared.strangers[static_cast<std::size_t>(pool)];
-            slot_.emplace(strangers.now, max_api_requests_of_strangers);
-            own_.emplace(strangers.by_network, network_of_client(client), max_api_requests_of_a_network);
-            return;
-        }
-        slot_.emplace(shared.api_requests_now, admitted.may_administer
-                                                   ? max_api_requests
-                                                   : max_api_requests - api_slots_of_administrators);
-        own_.emplace(shared.api_requests_by_owner, admitted.owner,
-                     admitted.may_administer ? max_api_requests : max_api_requests_of_a_token);
-    }
-    [[nodiscard]] bool taken() const { return slot_->taken() && own_->taken(); }
-
-  private:
-    std::optional<Slot> slot_;
-    std::optional<OwnerSlots::Held> own_;
-};
-
-// Of those who wait for a place at a door.
-class WaitingStranger {
-  public:
-    WaitingStranger(ServerShared& shared, StrangersPool pool, const std::string& client)
-        : door_(shared.strangers[static_cast<std::size_t>(pool)]),
-          all_(door_.waiting, max_waiting_strangers),
-          own_(door_.waiting_by_network, network_of_client(client), max_waiting_strangers_of_a_network) {}
-    [[nodiscard]] bool may_wait() const { return all_.taken() && own_.taken(); }
-
-  private:
-    StrangersSlots& door_;
-    const Slot all_;
-    const OwnerSlots::Held own_;
-};
 
 }  // namespace
 
@@ -160,16 +121,25 @@ Connection::Task<bool> Connection::run_api(const RequestHead& head, const Route&
         reply = reply_problem(*problem);
         co_return true;
     }
-    std::optional<ApiSlot> slot;
+    // Of the tokens, of which an administrator's has all; or of strangers at this door and of this network.
+    const bool is_stranger = admitted->owner.empty();
+    const auto pool = static_cast<std::size_t>(operation.pool);
+    const std::string owner = is_stranger ? network_of_client(request.client) : admitted->owner;
+    std::optional<OwnerSlots::Held> slot;
     const auto take = [&] {
-        slot.emplace(shared_, *admitted, operation.pool, request.client);
+        if (is_stranger)
+            slot.emplace(shared_.strangers_now[pool], owner, max_api_requests_of_strangers);
+        else if (admitted->may_administer)
+            slot.emplace(shared_.api_requests_now, std::string(), max_api_requests);
+        else
+            slot.emplace(shared_.api_requests_now, owner, max_api_requests - api_slots_of_administrators);
         return slot->taken();
     };
     bool has_slot = take();
     // Who has sent all waits for others: a flood from many networks takes all places, but none for long.
-    if (!has_slot && admitted->owner.empty()) {
-        const WaitingStranger waiting(shared_, operation.pool, request.client);
-        std::int64_t left_ms = waiting.may_wait() ? shared_.settings.strangers_wait_ms : 0;
+    if (!has_slot && is_stranger) {
+        const OwnerSlots::Held waiting(shared_.strangers_waiting[pool], owner, max_waiting_strangers);
+        std::int64_t left_ms = waiting.taken() ? shared_.settings.strangers_wait_ms : 0;
         for (; !has_slot && left_ms > 0 && !shared_.draining; left_ms -= strangers_turn_ms) {
             slot.reset();
             PageWait turn(socket_.executor());

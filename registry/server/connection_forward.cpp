@@ -59,6 +59,10 @@ std::string Connection::client_address(const RequestHead& head) const {
     return client_of(head, socket_.peer_address(), shared_.settings.trusted_proxies);
 }
 
+std::string Connection::network_of(const RequestHead& head) const {
+    return network_of_client(client_address(head));
+}
+
 bool Connection::is_writer_here() const {
     return shared_.forward == nullptr || shared_.forward->writer() == ForwardService::Writer::here;
 }
@@ -101,8 +105,8 @@ Connection::Task<bool> Connection::answer_by_writer(const RequestHead& head, con
                 ? find_operation(shared_.settings.operations, head.method, route.api_path)
                 : nullptr;
         const bool is_open = operation != nullptr && !operation->needs_token;
-        const bool there = co_await run_forward(
-            head, body, reply, is_open ? max_forwards_of_strangers : max_forwards, operation);
+        const std::string stranger = is_open ? network_of(head) : std::string();
+        const bool there = co_await run_forward(head, body, reply, stranger, operation);
         if (!there) co_return false;
     }
     if (route.api_path.starts_with(publishing_root)) tell_publisher(reply);
@@ -134,7 +138,7 @@ Connection::Task<std::optional<wire::Problem>> Connection::refusal_before_forwar
 
 // Returns false if the client is gone.
 Connection::Task<bool> Connection::run_forward(const RequestHead& head, Body& body, Reply& reply,
-                                               std::size_t max_now, const Operation* operation) {
+                                               const std::string& stranger, const Operation* operation) {
     std::optional<wire::Problem> problem;
     std::string whole;
     const bool is_whole = operation != nullptr && operation->max_body_bytes <= max_api_body_bytes;
@@ -146,7 +150,8 @@ Connection::Task<bool> Connection::run_forward(const RequestHead& head, Body& bo
         reply = reply_problem(*problem);
         co_return true;
     }
-    const Slot slot(shared_.forwards_now, max_now);
+    const OwnerSlots::Held slot(shared_.forwards_now, stranger,
+                                stranger.empty() ? max_forwards : max_forwards_of_strangers);
     if (!slot.taken()) {
         reply = reply_problem(forwards_busy());
         co_return true;
@@ -200,7 +205,8 @@ Connection::Task<Reply> Connection::answer_fetched_by_writer(const RequestHead& 
     if (!slot.taken()) co_return reply_problem(forwards_busy());
     Body none;
     Reply fetched;
-    co_await run_forward(wanted, none, fetched, max_forwards, nullptr);
+    const std::string no_stranger;
+    co_await run_forward(wanted, none, fetched, no_stranger, nullptr);
     if (is_text || fetched.status >= 300) co_return fetched;
     co_return answer_route(head, route);
 }

@@ -106,16 +106,13 @@ Connection::Task<bool> Connection::receive_upload(const RequestHead& head, const
 
 // A client may send a dozen files at once, and twine gives up at the first 503: what is above the limit of its token waits for the
 // others, without a slot that another token could use.
-Connection::Task<bool> Connection::wait_for_slots(UploadSlots& slots, const std::string& owner) {
+Connection::Task<bool> Connection::wait_for_slot(std::optional<OwnerSlots::Held>& slot,
+                                                 const std::string& owner) {
     constexpr std::int64_t turn_ms = 50;
     const auto take = [&] {
-        slots.own.emplace(shared_.uploads_by_owner, owner, shared_.settings.max_token_uploads);
-        if (slots.own->taken() && !slots.all)
-            slots.all.emplace(shared_.uploads_now, shared_.settings.max_uploads);
-        if (slots.own->taken() && slots.all->taken()) return true;
-        slots.own.reset();
-        slots.all.reset();
-        return false;
+        slot.emplace(shared_.uploads_now, owner, shared_.settings.max_uploads,
+                     shared_.settings.max_token_uploads);
+        return slot->taken();
     };
     if (take()) co_return true;
     const Slot waiting(shared_.uploads_waiting, max_waiting_uploads);
@@ -143,11 +140,10 @@ Connection::Task<void> Connection::run_upload(const RequestHead& head, const Rou
         co_return;
     }
     // Only now, so that who may not upload takes no place from those who may.
-    UploadSlots slots;
-    slots.all.emplace(shared_.uploads_now, shared_.settings.max_uploads);
-    if (!slots.all->taken()) {
+    std::optional<OwnerSlots::Held> slot;
+    if (shared_.uploads_now.now() >= shared_.settings.max_uploads) {
         outcome.problem = all_uploads_busy();
-    } else if (const bool has_slots = co_await wait_for_slots(slots, (*request)->owner()); !has_slots) {
+    } else if (const bool has_slot = co_await wait_for_slot(slot, (*request)->owner()); !has_slot) {
         loop_.metrics().count_token_busy_upload();
         outcome.problem = token_busy();
     }

@@ -14,7 +14,6 @@ constexpr std::int64_t upstream_page_wait_ms = 10'000;
 // For a page that was never fetched: the client's timeout decides.
 constexpr std::int64_t upstream_first_page_wait_ms = 60'000;
 constexpr std::size_t max_upstream_waits = 1'024;  // concurrent; each holds a connection
-constexpr std::size_t max_upstream_waits_of_a_client = 768;
 
 wire::Problem upstream_late() {
     return wire::make_problem("upstream.late", "The upstream is slow",
@@ -95,10 +94,8 @@ Connection::Task<Reply> Connection::answer_from_upstream(const RequestHead& head
         }
     }
     if (client_.empty()) client_ = client_address(head);
-    const Slot slot(shared_.upstream_waits_now, max_upstream_waits);
-    const OwnerSlots::Held own(shared_.upstream_waits_by_client, client_, max_upstream_waits_of_a_client);
-    const bool may_wait = slot.taken() && own.taken();
-    UpstreamRequest request{route.index, route.project, route.sha256, route.filename, may_wait};
+    const OwnerSlots::Held wait(shared_.upstream_waits_now, client_, max_upstream_waits);
+    UpstreamRequest request{route.index, route.project, route.sha256, route.filename, wait.taken()};
     if (route.kind == RouteKind::integrity) {
         request.filename += attestations_suffix;
         request.version = route.version;
@@ -134,7 +131,7 @@ Connection::Task<Reply> Connection::answer_from_upstream(const RequestHead& head
             break;
     }
     if (found->kind == UpstreamAnswer::Kind::published) co_return answer_route(head, route);
-    Reply reply = reply_problem(may_wait ? found->problem : upstream_busy());
+    Reply reply = reply_problem(wait.taken() ? found->problem : upstream_busy());
     if (!found->via.empty()) reply.add(upstream_via_field, found->via);
     co_return reply;
 }

@@ -79,41 +79,6 @@ std::string ServerShared::next_request_id() {
     return id_prefix_ + std::to_string(next_id_.fetch_add(1, std::memory_order_relaxed));
 }
 
-void ServerShared::count_connection() {
-    connections_.fetch_add(1);
-}
-
-void ServerShared::uncount_connection() {
-    if (connections_.fetch_sub(1) > 1) return;
-    const std::lock_guard lock(mutex_);
-    none_left_.notify_all();
-}
-
-bool ServerShared::wait_for_no_connections(std::int64_t timeout_ms) {
-    std::unique_lock lock(mutex_);
-    const auto none = [&] { return connections_.load() == 0; };
-    if (timeout_ms >= 0) return none_left_.wait_for(lock, std::chrono::milliseconds(timeout_ms), none);
-    none_left_.wait(lock, none);
-    return true;
-}
-
-ConnectionCount::ConnectionCount(ServerShared& shared, const std::string& peer)
-    : shared_(&shared), over_capacity_(shared.connections() >= shared.settings.max_connections) {
-    if (!is_proxy(peer, shared.settings.trusted_proxies))
-        of_network_ = std::make_unique<OwnerSlots::Held>(shared.connections_by_network,
-                                                         network_of_client(client_of({}, peer, {})),
-                                                         (shared.settings.max_connections + 1) / 2);
-    over_capacity_ = over_capacity_ || (of_network_ && !of_network_->taken());
-    shared.count_connection();
-    if (over_capacity_) ++shared.refusals_now;
-}
-
-ConnectionCount::~ConnectionCount() {
-    if (shared_ == nullptr) return;
-    if (over_capacity_) --shared_->refusals_now;
-    shared_->uncount_connection();
-}
-
 IoLoop::IoLoop(ServerShared& shared)
     : shared_(shared),
       work_(context_.get_executor()),
@@ -141,12 +106,12 @@ void IoLoop::stop_and_join() {
 }
 
 void IoLoop::adopt(asio::generic::stream_protocol::socket socket, std::shared_ptr<const TlsContext> tls,
-                   ConnectionCount counted) {
-    asio::post(context_, [this, counted = std::move(counted), socket = std::move(socket),
+                   std::unique_ptr<ConnectionPlaces::Place> place) {
+    asio::post(context_, [this, socket = std::move(socket), place = std::move(place),
                           tls = std::move(tls)]() mutable {
         try {
             auto connection =
-                std::make_shared<Connection>(*this, std::move(socket), std::move(tls), std::move(counted));
+                std::make_shared<Connection>(*this, std::move(socket), std::move(tls), std::move(place));
             asio::co_spawn(context_, Connection::serve(std::move(connection)), asio::detached);
         } catch (const std::exception& e) {  // out of memory for one client must not affect the others
             io::log_error("server.accept_threw", {{"what", e.what()}});

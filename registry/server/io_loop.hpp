@@ -14,7 +14,6 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
@@ -30,6 +29,7 @@
 #include <utility>
 #include <vector>
 
+#include "registry/server/connection_places.hpp"
 #include "registry/server/published_tree.hpp"
 #include "registry/server/server.hpp"
 #include "registry/server/tls.hpp"
@@ -40,15 +40,16 @@
 
 namespace wheelyard::http {
 
-// A limited number of concurrent operations for each owner, so that no owner holds all slots. Internal to the
-// server; thread-safe.
+// A limited number of concurrent operations of which no owner holds all. Internal to the server; thread-safe.
 class OwnerSlots {
   public:
     // One operation of `owner`, released at the end of its scope.
     class Held {
       public:
-        Held(OwnerSlots& slots, std::string owner, std::size_t max)
-            : slots_(slots), owner_(std::move(owner)), taken_(slots_.take(owner_, max)) {}
+        // `max`: of all owners together. `of_owner`: of this one; without it, it gets one more only while it
+        // holds fewer than are left, as a network of connections (ConnectionPlaces). No owner: `max` alone.
+        Held(OwnerSlots& slots, std::string owner, std::size_t max, std::optional<std::size_t> of_owner = {})
+            : slots_(slots), owner_(std::move(owner)), taken_(slots_.take(owner_, max, of_owner)) {}
         ~Held() {
             if (taken_) slots_.give(owner_);
         }
@@ -62,6 +63,10 @@ class OwnerSlots {
         const bool taken_;
     };
 
+    [[nodiscard]] std::size_t now() const {
+        const std::lock_guard lock(mutex_);
+        return now_;
+    }
     // The number of operations of the owner with the most.
     [[nodiscard]] std::size_t max_held() const {
         const std::lock_guard lock(mutex_);
@@ -72,28 +77,28 @@ class OwnerSlots {
     }
 
   private:
-    bool take(const std::string& owner, std::size_t max) {
+    bool take(const std::string& owner, std::size_t max, std::optional<std::size_t> of_owner) {
         const std::lock_guard lock(mutex_);
-        std::size_t& held = held_[owner];
-        if (held >= max) return false;  // an entry that was made just now is below any limit
-        ++held;
+        if (now_ >= max) return false;
+        if (!owner.empty()) {
+            std::size_t& held = held_[owner];
+            // An entry that was made just now is below any limit.
+            if (held >= of_owner.value_or(max - now_)) return false;
+            ++held;
+        }
+        ++now_;
         return true;
     }
     void give(const std::string& owner) {
         const std::lock_guard lock(mutex_);
-        if (const auto found = held_.find(owner); --found->second == 0) held_.erase(found);
+        --now_;
+        if (const auto found = held_.find(owner); found != held_.end() && --found->second == 0)
+            held_.erase(found);
     }
 
     mutable std::mutex mutex_;
+    std::size_t now_ = 0;
     std::map<std::string, std::size_t> held_;  // no entry is 0
-};
-
-// The slots of those who show no credentials, at one door. Internal to the server; thread-safe.
-struct StrangersSlots {
-    std::atomic<std::size_t> now = 0;
-    OwnerSlots by_network;
-    std::atomic<std::size_t> waiting = 0;  // for one of those
-    OwnerSlots waiting_by_network;
 };
 
 class Connection;
@@ -137,26 +142,16 @@ struct ServerShared {
     std::optional<boost::asio::thread_pool> forward_pool;
     std::atomic<std::size_t> reader_checks_now = 0;
     std::atomic<bool> draining = false;
-    std::atomic<std::size_t> uploads_now = 0;
-    std::atomic<std::size_t> uploads_waiting = 0;  // for others of their token
-    OwnerSlots uploads_by_owner, api_requests_by_owner, upstream_waits_by_client, connections_by_network;
-    std::array<StrangersSlots, strangers_pools> strangers;
-    std::atomic<std::size_t> files_now = 0;
+    ConnectionPlaces places{settings.max_connections};
+    OwnerSlots uploads_now, api_requests_now;                                  // of tokens
+    std::array<OwnerSlots, strangers_pools> strangers_now, strangers_waiting;  // of networks
+    OwnerSlots files_now, upstream_waits_now, forwards_now;  // of networks, clients, networks
+    std::atomic<std::size_t> uploads_waiting = 0;            // for others of their token
     std::atomic<std::size_t> waiting_for_page = 0;
-    std::atomic<std::size_t> api_requests_now = 0;
-    std::atomic<std::size_t> refusals_now = 0;
-    std::atomic<std::size_t> upstream_waits_now = 0;
-    std::atomic<std::size_t> forwards_now = 0;
     std::atomic<std::size_t> forwarded_fetches_now = 0;
 
     // "7f3a9c12-42": unique within this run, and across runs by its random prefix.
     [[nodiscard]] std::string next_request_id();
-    // Called only by ConnectionCount.
-    void count_connection();
-    void uncount_connection();
-    [[nodiscard]] std::size_t connections() const { return connections_.load(std::memory_order_relaxed); }
-    // Returns false if connections remain after `timeout_ms` (negative: no limit).
-    [[nodiscard]] bool wait_for_no_connections(std::int64_t timeout_ms);
 
   private:
     std::deque<ServedIndexes> kept_;  // all there were: requests refer to them
@@ -165,31 +160,6 @@ struct ServerShared {
     std::string openapi_;
     std::string id_prefix_;
     std::atomic<std::uint64_t> next_id_ = 1;
-    std::atomic<std::size_t> connections_ = 0;
-    std::mutex mutex_;
-    std::condition_variable none_left_;
-};
-
-// Counts a connected client, from accept(2) until destruction; may be moved between threads.
-class ConnectionCount {
-  public:
-    // `peer`: its address. One network may have half of the connections, so that none keeps all others away; a trusted proxy is many.
-    ConnectionCount(ServerShared& shared, const std::string& peer);
-    ~ConnectionCount();
-    ConnectionCount(ConnectionCount&& other) noexcept
-        : shared_(std::exchange(other.shared_, nullptr)),
-          of_network_(std::move(other.of_network_)),
-          over_capacity_(other.over_capacity_) {}
-    ConnectionCount(const ConnectionCount&) = delete;
-    ConnectionCount& operator=(const ConnectionCount&) = delete;
-    ConnectionCount& operator=(ConnectionCount&&) = delete;
-    // The client only gets a refusal.
-    [[nodiscard]] bool is_over_capacity() const { return over_capacity_; }
-
-  private:
-    ServerShared* shared_;
-    std::unique_ptr<OwnerSlots::Held> of_network_;  // null: a trusted proxy's
-    bool over_capacity_;
 };
 
 class IoLoop {
@@ -200,7 +170,7 @@ class IoLoop {
 
     // May be called on any thread.
     void adopt(boost::asio::generic::stream_protocol::socket socket, std::shared_ptr<const TlsContext> tls,
-               ConnectionCount counted);
+               std::unique_ptr<ConnectionPlaces::Place> place);
     void drain();  // ends idle connections
     void abort();  // ends all connections
 

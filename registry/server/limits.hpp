@@ -11,11 +11,8 @@ namespace wheelyard::http {
 // The API.
 inline constexpr std::size_t max_api_requests = 64;  // concurrent, including those waiting for the pool
 inline constexpr std::size_t api_slots_of_administrators = 8;  // of them, whatever all other tokens do
-inline constexpr std::size_t max_api_requests_of_a_token =
-    28;  // half of the rest; administrators have no limit
-// Without credentials, beside those: in each pool of strangers, and of one network in it.
+// Without credentials, beside those: in each pool of strangers.
 inline constexpr std::size_t max_api_requests_of_strangers = 16;
-inline constexpr std::size_t max_api_requests_of_a_network = 4;
 // Those that wait for one of these places look for it after this time; each costs a connection and some microseconds a look.
 inline constexpr std::int64_t strangers_turn_ms = 50;
 // For the body of a request without a token: 20 KiB at 4 kB/s. Nothing else waits for it.

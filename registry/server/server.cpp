@@ -31,6 +31,7 @@
 #include <mutex>
 
 #include "lib/io/log.hpp"
+#include "registry/http/forwarded.hpp"
 #include "registry/server/client_socket.hpp"
 #include "registry/server/io_loop.hpp"
 
@@ -212,10 +213,16 @@ void Server::State::place(ClientSocket::Socket socket, IoLoop& loop, const Liste
     boost::system::error_code ignored;
     if (listener.point.unix_socket.empty()) socket.set_option(asio::ip::tcp::no_delay(true), ignored);
     socket.native_non_blocking(true, ignored);  // recv(2), sendmsg(2) and sendfile(2) are called directly
-    ConnectionCount counted(shared, peer_address_of(socket.native_handle()));
+    const std::string peer = peer_address_of(socket.native_handle());
+    if (peer.empty()) return;  // it has gone
+    const bool is_proxied = is_proxy(peer, shared.settings.trusted_proxies);
+    auto place = std::make_unique<ConnectionPlaces::Place>(
+        shared.places, socket.native_handle(),
+        ConnectionPlaces::Client{is_proxied ? std::string() : network_of_client(client_of({}, peer, {})),
+                                 !is_proxied && is_from_this_machine(socket.native_handle())});
     // Beyond a number of refusals in progress, connections are closed without a reply.
-    if (counted.is_over_capacity() && shared.refusals_now > max_refusals_at_once) return;
-    loop.adopt(std::move(socket), listener.tls, std::move(counted));
+    if (!place->is_taken() && shared.places.refused() > max_refusals_at_once) return;
+    loop.adopt(std::move(socket), listener.tls, std::move(place));
 }
 
 base::Status Server::State::reload_certificate() {
@@ -247,13 +254,13 @@ void Server::State::drain() {
     }
     for (auto& loop : loops)
         loop->drain();
-    if (!shared.wait_for_no_connections(shared.settings.drain_timeout_ms)) {
-        io::log_warn("server.drain_timeout", {{"connections", std::to_string(shared.connections())}});
+    if (!shared.places.wait_for_none(shared.settings.drain_timeout_ms)) {
+        io::log_warn("server.drain_timeout", {{"connections", std::to_string(shared.places.connected())}});
         for (auto& loop : loops)
             loop->abort();
         // The remaining connections wait for work on the pool, which has its own time limits and is never
         // aborted.
-        (void)shared.wait_for_no_connections(-1);
+        (void)shared.places.wait_for_none(-1);
     }
     shared.pool.join();
     shared.provider_pool.join();
