@@ -235,7 +235,7 @@ inline constexpr RefusalRow rows[] = {
     {token, 404, "login.unknown", "no `[[identity]]` of this name"},
     {token, 404, "login.no_device", "the provider has no log-in by device code"},
     {token, 429, "login.busy", "too many log-ins are being finished, or were begun by device code from this address"},
-    {token, 503, "login.provider", "the provider does not answer as it should; the server's log has the reason"},
+    {token, 503, "login.provider", "the provider does not answer as it should, or has a new key that is not fetched yet; the server's log has the reason"},
 
     {token, 404, "publisher.none", "the configuration has no `[[publisher]]`"},
     {token, 422, "publisher.body", "not `{\"token\":…}`"},
@@ -246,7 +246,7 @@ inline constexpr RefusalRow rows[] = {
     {token, 422, "publisher.index", "the `[[publisher]]` that fits names an index that the registry does not have"},
     {token, 422, "publisher.used", "the identity token was exchanged before: each works once"},
     {token, 429, "publisher.too_many", "1,000 tokens of this `[[publisher]]` are active, or ended within the last day"},
-    {token, 503, "publisher.provider", "the issuer's keys have not been fetched yet; the server's log has the reason"},
+    {token, 503, "publisher.provider", "the issuer's keys, or the new one of the token, have not been fetched yet; the server's log has the reason"},
 
     {token, 400, "agent.body", "not the format of the request, or `credential` or `next` is no text of the form of a token"},
     {token, 403, "agent.unknown", "no such code or renewal: ask an administrator for a code"},

@@ -71,7 +71,8 @@ tl::unexpected<wire::Problem> refuse_provider(const http::ApiRequest& request, c
                  {{"request", request.request_id}, {"identity", known.config.name}, {"error", error.text()}});
     return wire::refuse(
         "login.provider", "The provider of log-ins cannot be used now",
-        "The provider of this log-in does not answer as it should; the registry's log has the reason.",
+        "The provider of this log-in does not answer as it should, or has a new key that is not fetched yet; "
+        "the registry's log has the reason.",
         known.config.shown(), "try again in a minute");
 }
 

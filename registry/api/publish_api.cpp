@@ -99,12 +99,11 @@ tl::unexpected<wire::Problem> refuse_token(const http::ApiRequest& request, cons
     io::log_warn("publisher.refused", {{"request", request.request_id}, {"error", error.text()}});
     if (error.may_pass())
         return wire::refuse("publisher.provider", "The issuer of identity tokens cannot be used now",
-                            "The issuer's keys have not been fetched yet; the registry's log has the reason.",
+                            "The issuer's keys, or the new one of this token, have not been fetched yet; the "
+                            "registry's log has the reason.",
                             {}, "Try again in a minute.");
-    return wire::refuse(
-        "publisher.token", "This identity token is refused", error.sentence + ".", error.value,
-        error.kind == base::ErrorKind::missing ? "Try again in a minute: the issuer's keys are being fetched."
-                                               : error.advice);
+    return wire::refuse("publisher.token", "This identity token is refused", error.sentence + ".",
+                        error.value, error.advice);
 }
 
 // The table that says how the token is verified: of its issuer the one with its `azp`, else one without. nullptr: none of

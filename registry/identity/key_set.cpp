@@ -92,15 +92,18 @@ base::Result<KeySet> KeySet::parse(std::string_view document) {
 
 base::Result<PublicKey> KeySet::find(Algorithm algorithm, const std::optional<std::string>& id) const {
     const Row* found = nullptr;
+    bool is_known = !id;  // of an id that is there, for another algorithm, newer keys change nothing
     for (const Row& row : rows_) {
         const bool is_named = id ? row.id == id : rows_.size() == 1;
+        is_known = is_known || is_named;
         if (!is_named || row.algorithm != algorithm) continue;
         if (found != nullptr)
             return base::fail("jwt.key", "The provider has two keys of this id", id.value_or(""));
         found = &row;
     }
     if (found == nullptr)
-        return base::fail_as(base::ErrorKind::missing, base::Recovery::never,
+        return base::fail_as(is_known ? base::ErrorKind::invalid : base::ErrorKind::missing,
+                             base::Recovery::never,
                              {"jwt.key", "The provider has no key of this id for the token's algorithm",
                               id ? id->substr(0, max_quoted_bytes) : "(the token names none)"});
     if (!found->key)

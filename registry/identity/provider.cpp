@@ -81,13 +81,6 @@ bool Provider::may_fetch() const {
     return tried_ == 0 || clock_.now() - tried_ >= fetch_pause_s * 1'000'000;
 }
 
-bool Provider::want() {
-    const std::lock_guard lock(mutex_);
-    if (!may_fetch()) return false;
-    is_wanted_ = true;
-    return true;
-}
-
 bool Provider::is_due() const {
     const std::lock_guard lock(mutex_);
     if (!may_fetch()) return false;
@@ -95,12 +88,13 @@ bool Provider::is_due() const {
 }
 
 base::Result<Described> Provider::fetch_documents() const {
+    const base::UnixMicros asked = clock_.now();
     WHEELYARD_TRY(check_address(rules_, discovery_url(rules_.issuer)));
     WHEELYARD_ASSIGN(const std::string description, fetch_(discovery_url(rules_.issuer)));
     WHEELYARD_ASSIGN(Endpoints endpoints, parse_discovery(description, rules_));
     WHEELYARD_ASSIGN(const std::string document, fetch_(endpoints.keys));
     WHEELYARD_ASSIGN(KeySet keys, KeySet::parse(document));
-    return Described{std::move(endpoints), std::move(keys)};
+    return Described{std::move(endpoints), std::move(keys), asked};
 }
 
 base::Status Provider::fetch() {
@@ -125,14 +119,21 @@ base::Result<Claims> Provider::verify(std::string_view token, const Expected& ex
         if (described == nullptr)
             return base::fail_for_now("provider.unknown", "The provider has not described itself yet",
                                       rules_.issuer, "try again in a minute");
-        return verify_token(token, described->keys, expected, clock_.now() / 1'000'000);
+        auto claims = verify_token(token, described->keys, expected, clock_.now() / 1'000'000);
+        // A missing key is the one failure that new documents can cure, if the token is not older than these.
+        if (claims || claims.error().kind != base::ErrorKind::missing) return claims;
+        const auto claimed = claimed_by(token);
+        if (!claimed || claimed->issued_s + clock_skew_s < described->asked / 1'000'000) return claims;
+        return base::fail_as(base::ErrorKind::missing, base::Recovery::retry,
+                             {"provider.new_key", "The provider's new key has not been fetched yet",
+                              claims.error().value, "try again in a minute"});
     };
     auto claims = attempt();
-    // A key that is missing is the one failure that new documents can cure.
-    if (claims || claims.error().kind != base::ErrorKind::missing) return claims;
+    if (claims || claims.error().kind != base::ErrorKind::missing || !claims.error().may_pass())
+        return claims;
     std::unique_lock lock(mutex_);
-    if (!may_fetch()) return claims;
     is_wanted_ = true;
+    if (!may_fetch()) return claims;
     const std::uint64_t before = fetches_;
     fetched_.wait_for(lock, std::chrono::milliseconds(wait_ms), [&] { return fetches_ != before; });
     lock.unlock();

@@ -213,7 +213,7 @@ base::Result<Claimed> claimed_by(std::string_view token) {
     WHEELYARD_ASSIGN(const Parts parts, split_token(token));
     WHEELYARD_ASSIGN(const io::Json claims, read_object(parts.payload, "The content"));
     WHEELYARD_ASSIGN(std::string issuer, issuer_of(claims));
-    return Claimed{std::move(issuer), claims.string_or("azp", "")};
+    return Claimed{std::move(issuer), claims.string_or("azp", ""), read_time(claims, "iat").value_or(0)};
 }
 
 base::Result<Claims> verify_token(std::string_view token, const KeySet& keys, const Expected& expected,

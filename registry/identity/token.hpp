@@ -48,7 +48,8 @@ struct Claims {
 // What a token claims before anything is verified: to choose among what is configured.
 struct Claimed {
     std::string issuer;
-    std::string party;  // `azp`; empty: none
+    std::string party;          // `azp`; empty: none
+    std::int64_t issued_s = 0;  // `iat`; 0: none
 };
 // Errors "jwt.size", "jwt.form", "jwt.json", "jwt.issuer".
 [[nodiscard]] base::Result<Claimed> claimed_by(std::string_view token);

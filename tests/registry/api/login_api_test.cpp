@@ -184,13 +184,18 @@ TEST_CASE(
     int clients = 0;
     for (const io::Json& sample : samples.items("bad")) {
         if (sample.find("keys") != nullptr) continue;
-        CAPTURE(sample.string_or("name", ""));
+        const std::string name = sample.string_or("name", "");
+        CAPTURE(name);
+        // The keys were fetched just now, and may lack that of a new token.
+        const bool has_new_key =
+            name == "kid is a path" || name == "kid is SQL" || name == "jku and x5u in the header";
+        const std::string refused = has_new_key ? "503 login.provider" : "403 login.refused";
         const std::string token = sample.string_at("token").value();
         farm.provider_gives(token);
         farm.client = "192.0.2." + std::to_string(++clients);  // one begins so many a minute
         const std::string code = sample.string_or("code", "");
-        if (code != "jwt.nonce") CHECK(farm.log_in_by_device() == "403 login.refused");  // it has no nonce
-        CHECK(farm.finish(farm.begin_with_nonce(identity::Purpose::read)) == "403 login.refused");
+        if (code != "jwt.nonce") CHECK(farm.log_in_by_device() == refused);  // it has no nonce
+        CHECK(farm.finish(farm.begin_with_nonce(identity::Purpose::read)) == refused);
     }
     std::size_t people = 0;
     const auto tokens = farm.cli.tokens().value();

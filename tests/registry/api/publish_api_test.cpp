@@ -428,8 +428,12 @@ TEST_CASE(
     CHECK(CiFixture::said(farm.mint()) == "200");
 }
 
-TEST_CASE("without a publisher, and before its issuer has described itself, nothing is minted") {
+TEST_CASE("without a publisher, and before its issuer's keys are there, nothing is minted") {
     CiFixture farm;
+    farm.documents["https://ci.example/keys"] =
+        R"({"keys":[]})";  // fetched before the issuer began to use its new key
+    farm.logins = farm.make_logins();
+    CHECK(CiFixture::said(farm.mint()) == "503 publisher.provider");
     farm.documents.clear();
     farm.logins = farm.make_logins();
     CHECK(CiFixture::said(farm.mint()) == "503 publisher.provider");
