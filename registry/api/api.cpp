@@ -18,14 +18,15 @@ tl::unexpected<wire::Problem> unknown_operation(std::string_view id) {
                   "upgrade the server");
 }
 
-// The caller's credentials, as far as the operation looks at them.
-wire::Answered<std::optional<Identity>> caller_of(TokenVerifier& tokens, const OperationRow& row,
+// The caller, as far as the operation looks at credentials: where everyone may call, what is no token of this
+// registry, or no longer, is as if nothing was sent.
+wire::Answered<std::optional<Identity>> caller_of(TokenVerifier& tokens, Callers callers,
                                                   const http::ApiRequest& request) {
-    const bool is_optional = row.right.callers == Callers::everyone && request.authorization.empty();
-    if (row.right.callers == Callers::nobody || is_optional) return std::nullopt;
+    if (callers == Callers::nobody) return std::nullopt;
     auto token = tokens.verify(request.authorization);
-    if (!token) return tl::unexpected(std::move(token.error()));
-    return *std::move(token);
+    if (token) return *std::move(token);
+    if (callers == Callers::everyone && token.error().status < 500) return std::nullopt;
+    return tl::unexpected(std::move(token.error()));
 }
 
 wire::Answered<http::ApiReply> answer_call(const ApiParts& parts, const OperationRow& row, Call call) {
@@ -59,19 +60,20 @@ wire::Answered<http::Admission> Api::admit(const http::ApiRequest& request) {
     const OperationRow* row = find_row(request.operation);
     if (row != nullptr && row->right.callers == Callers::nobody)
         return http::Admission{.owner = row->owner != nullptr ? row->owner(parts_, request) : ""};
-    if (row != nullptr && row->right.callers == Callers::everyone && request.authorization.empty())
-        return http::Admission{};
-    const auto token = parts_.tokens.verify(request.authorization);
-    if (!token) return tl::unexpected(token.error());
+    const auto caller =
+        caller_of(parts_.tokens, row != nullptr ? row->right.callers : Callers::tokens, request);
+    if (!caller) return tl::unexpected(caller.error());
+    if (!*caller) return http::Admission{};
+    const Identity& token = **caller;
     const auto verbs = lifecycle::verbs();
     const auto has_action = [&token](std::string_view action) {
-        return std::find(token->actions.begin(), token->actions.end(), action) != token->actions.end();
+        return std::find(token.actions.begin(), token.actions.end(), action) != token.actions.end();
     };
     const bool may_administer =
         has_action(token_action) || has_action(index_action) ||
         std::any_of(verbs.begin(), verbs.end(),
                     [&has_action](const lifecycle::VerbRow& verb) { return has_action(verb.scope); });
-    return http::Admission{.may_administer = may_administer, .owner = token->name};
+    return http::Admission{.may_administer = may_administer, .owner = token.name};
 }
 
 wire::Answered<http::ApiReply> Api::answer(const http::ApiRequest& request) {
@@ -79,7 +81,7 @@ wire::Answered<http::ApiReply> Api::answer(const http::ApiRequest& request) {
     if (row == nullptr || row->right.callers == Callers::local) return unknown_operation(request.operation);
     ApiParts parts = parts_;
     parts.config = *parts_.config;  // one snapshot for the whole request
-    auto caller = caller_of(parts.tokens, *row, request);
+    auto caller = caller_of(parts.tokens, row->right.callers, request);
     if (!caller) return tl::unexpected(std::move(caller.error()));
     return answer_call(parts, *row, {request, row->http, *std::move(caller), {}});
 }

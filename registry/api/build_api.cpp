@@ -256,11 +256,11 @@ constexpr std::array build_rows{
     row<of_build_log, read_build_log>(
         with_text(open_to_all(got("/api/v1/indexes/{index}/builds/{site}/{build}/log", "readBuildLog",
                                   "Returns the log of a build (?offset=…)"))),
-        malformed_build_query, of_build_readers),
+        malformed_build_query, of_log_readers),
     row<of_build_log, append_build_log>(
         posted("/api/v1/indexes/{index}/builds/{site}/{build}/log", "appendBuildLog",
                "Appends to the log of a build that the site has reported (?offset=…)", http::BodyKind::text),
-        malformed_build_query, {.action = upload_action, .index = IndexIs::known}, Stores::yes),
+        malformed_build_query, of_reporters, Stores::yes),
 };
 
 }  // namespace

@@ -189,8 +189,8 @@ constexpr http::Operation address(std::string_view path, std::string_view id, st
     return posted(path, id, summary, http::BodyKind::json, change_format);
 }
 
-constexpr Right on_files(std::string_view action) {
-    return {.scope = Scope::project, .action = action, .index = IndexIs::with_files};
+constexpr Right on_files(std::string_view action, std::string_view advice = {}) {
+    return {.scope = Scope::project, .action = action, .index = IndexIs::with_files, .advice = advice};
 }
 constexpr wire::Refusal malformed_change{"lifecycle.body"};
 
@@ -222,7 +222,8 @@ constexpr std::array file_rows{
     row<of_promotion, change<Verb::promote>>(
         address("/api/v1/indexes/{index}/files/{filename}/promote", "promoteFile",
                 "Adds a file, or several as one change, to another index"),
-        malformed_change, on_files("promote")),
+        malformed_change,
+        on_files("promote", "the action `promote` for each project, in this index and in `to`")),
 };
 
 constexpr std::array rule_rows{
@@ -231,7 +232,10 @@ constexpr std::array rule_rows{
                                              malformed_change, on_files("status")),
     row<of_retention, change<Verb::retain>>(address("/api/v1/indexes/{index}/retain", "applyRetention",
                                                     "Deletes all but the newest versions of each series"),
-                                            malformed_change, on_files("delete")),
+                                            malformed_change,
+                                            on_files("delete",
+                                                     "the action `delete` for this index and project; "
+                                                     "without `project` for all projects (`*`)")),
     row<of_collection, change<Verb::collect>>(
         address("/api/v1/gc", "collectBlobs", "Removes stored bytes that no file refers to"),
         malformed_change,

@@ -258,8 +258,8 @@ constexpr Right of_operators{.scope = Scope::every_file,
                              .index = IndexIs::with_files,
                              .to = "listing the files of an index",
                              .advice =
-                                 "the action `quarantine`, `yank` or `delete` for all projects; for a "
-                                 "private index with `read`, too"};
+                                 "the action `quarantine`, `yank`, `delete`, `pin` or `promote` for all "
+                                 "projects; for a private index with `read`, too"};
 
 constexpr std::array index_read_rows{
     row<of_files, list_index_files>(got("/api/v1/indexes/{index}/files", "listIndexFiles",

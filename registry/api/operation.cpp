@@ -224,7 +224,8 @@ std::string right_text(const Right& right) {
     const bool is_for_all = right.callers != Callers::tokens;
     if (is_for_all || (right.scope == Scope::any_token && right.action.empty())) {
         std::string text(is_for_all ? "none" : "any token");
-        return right.advice.empty() ? text : text.append("; of a private index ").append(right.advice);
+        if (right.advice.empty()) return text;
+        return text.append("; ").append(right.where).append(" ").append(right.advice);
     }
     if (!right.advice.empty()) return std::string(right.advice);
     return "the action `" + std::string(right.action) + "` for this index and project";

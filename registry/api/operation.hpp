@@ -67,9 +67,17 @@ struct Right {
     // Of a refusal: "This token does not permit …". Empty: the last word of the path.
     std::string_view to = {};
     // What to ask an administrator for. Empty: the action for this index and project. Where everyone or any token may call:
-    // what a private index needs besides, which the function checks.
+    // what is needed besides `where`, which the function checks.
     std::string_view advice = {};
+    std::string_view where = "of a private index";
 };
+inline constexpr Right of_log_readers{.callers = Callers::everyone,
+                                      .advice = "`read` for the project",
+                                      .where = "of an index that is private or has `read_logs = \"token\"`"};
+inline constexpr Right of_reporters{
+    .action = "upload",
+    .index = IndexIs::known,
+    .advice = "the action `upload` for this index; an enrolled agent has it for its own site"};
 // In words, as docs/reference/operations.md has it.
 [[nodiscard]] std::string right_text(const Right& right);
 

@@ -224,7 +224,11 @@ constexpr std::array request_rows{
                            "Requests the build of a wheel without a token, where the index permits "
                            "it; it awaits an approval",
                            http::BodyKind::document, "wheelyard.task/1")),
-        "task.body", of_request_readers, Stores::yes),
+        "task.body",
+        {.callers = Callers::everyone,
+         .advice = "nobody: see `POST /api/v1/tasks`",
+         .where = "of an index without `ask = \"anyone\"`"},
+        Stores::yes),
     row<of_request, show_request>(
         open_to_all(got("/api/v1/indexes/{index}/requests/{task}", "showRequest",
                         "Returns what everybody may see of a request: state, cause, place in the "
@@ -233,7 +237,7 @@ constexpr std::array request_rows{
     row<of_request_log, read_request_log>(
         with_text(open_to_all(got("/api/v1/indexes/{index}/requests/{task}/log", "readRequestLog",
                                   "Returns the log of a request (?offset=…)"))),
-        "task.query", of_request_readers),
+        "task.query", of_log_readers),
 };
 
 }  // namespace

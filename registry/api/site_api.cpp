@@ -131,8 +131,7 @@ constexpr std::array site_rows{
     row<of_site, show_site>(got("/api/v1/indexes/{index}/sites/{site}", "showSite",
                                 "Returns the last report of a site: what it wants, has, builds and lacks"),
                             "request.arguments", {.advice = "`read` for all projects"}),
-    row<of_report, report_site>(reported(), "request.arguments",
-                                {.action = upload_action, .index = IndexIs::known}),
+    row<of_report, report_site>(reported(), "request.arguments", of_reporters),
 };
 
 }  // namespace

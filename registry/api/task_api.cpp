@@ -543,6 +543,10 @@ constexpr std::string_view task_change_format = "wheelyard.change/1";
 constexpr wire::Refusal malformed_task{"task.body"};
 constexpr wire::Refusal malformed_task_query{"task.query"};
 constexpr wire::Refusal malformed_task_change{"lifecycle.body"};
+// Whoever else asks gets the answer for a task that is not there.
+constexpr Right of_task_readers{
+    .action = task_action,
+    .advice = "the action `task`, `approve` or `build` for the task's index and project"};
 using http::BodyKind;
 
 constexpr std::array task_rows{
@@ -564,14 +568,17 @@ constexpr std::array task_rows{
                "Assigns a matching task to an agent, with a lease and a grant; idempotent for one "
                "claim id",
                BodyKind::document, "wheelyard.claim/1"),
-        malformed_task, {.action = build_action}),
+        malformed_task, {.action = build_action, .advice = "the action `build` for this index"}),
     row<of_task, show_task>(
         got("/api/v1/tasks/{task}", "showTask", "Returns a task, with its outcome once it has one"),
-        malformed_task_query),
+        malformed_task_query, of_task_readers),
     row<of_ended_task, cancel_task>(
         posted("/api/v1/tasks/{task}/cancel", "cancelTask", "Cancels a task; its lease ends", BodyKind::json,
                task_change_format),
-        malformed_task_change, {.action = task_action}),
+        malformed_task_change,
+        {.action = task_action,
+         .advice = "the action `task` for the task's index and project; of a person `approve`, too, for what "
+                   "somebody else asked"}),
     row<of_ended_task, approve_task>(posted("/api/v1/tasks/{task}/approve", "approveTask",
                                             "Approves a task that awaits it, which agents may then claim",
                                             BodyKind::document, task_change_format),
@@ -592,7 +599,7 @@ constexpr std::array task_rows{
         with_text(got("/api/v1/tasks/{task}/log", "readTaskLog",
                       "Returns a task's log (?offset=…; ?attempt=… for another attempt than the "
                       "latest)")),
-        malformed_task_query),
+        malformed_task_query, of_task_readers),
     row<of_outcome, end_task>(
         posted("/api/v1/tasks/{task}/outcome", "endTask", "Ends a claimed task with its outcome",
                BodyKind::document, "wheelyard.task_end/1"),
