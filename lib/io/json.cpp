@@ -17,7 +17,8 @@ namespace {
 using base::fail_malformed;
 using base::Result;
 
-constexpr std::size_t max_values = 4u << 20;  // each takes some 40 bytes of memory, and may take two of the text
+constexpr std::size_t max_values = 4u
+                                   << 20;  // each takes some 40 bytes of memory, and may take two of the text
 
 // Whether no two members have the same name. Small objects are compared pairwise; large ones, which may be hostile, with
 // a set.

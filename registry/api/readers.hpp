@@ -28,7 +28,7 @@ namespace wheelyard::registry {
 
 // The answer for an index that is not there, and for one that the caller may not know of.
 [[nodiscard]] tl::unexpected<wire::Problem> unknown_index(const RegistryConfig& config,
-                                                           const std::string& index);
+                                                          const std::string& index);
 // The index if the caller may read this project of it, or all (empty). Else "index.unknown", as if there was none.
 [[nodiscard]] wire::Answered<const IndexConfig*> index_to_read(const RegistryConfig& config,
                                                                const std::optional<Identity>& caller,

@@ -152,10 +152,10 @@ base::Status run_adopt(const std::filesystem::path& file, const base::Clock& clo
     WHEELYARD_ASSIGN(const auto blobs, blobs::open_blob_store(config.blob_place()));
     WHEELYARD_ASSIGN(const lifecycle::Adopted adopted,
                      lifecycle::adopt_store(parts_of(*catalog, *blobs, config, clock)));
-    std::printf("%s was of %s; it is now of %s\n", config.blob_place().text().c_str(),
+    base::print(stdout, "%s was of %s; it is now of %s\n", config.blob_place().text().c_str(),
                 adopted.before ? identity_text(*adopted.before).c_str() : "no registry that said so",
                 identity_text(adopted.now).c_str());
-    std::printf("gc removes from it what this catalog does not know\n");
+    base::print(stdout, "gc removes from it what this catalog does not know\n");
     return {};
 }
 

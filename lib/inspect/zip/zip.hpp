@@ -31,7 +31,7 @@ struct Member {
     std::uint64_t header_offset = 0;  // of the local header
     std::uint64_t data_offset = 0;    // of the packed bytes; 0 if the local header could not be read
     std::uint64_t packed_bytes = 0;
-    std::uint64_t unpacked_bytes = 0;  // as declared; verified when unpacking
+    std::uint64_t unpacked_bytes = 0;    // as declared; verified when unpacking
     std::uint64_t descriptor_bytes = 0;  // behind the packed bytes, where a right data descriptor is
     std::uint32_t crc32 = 0;
     Method method = Method::stored;

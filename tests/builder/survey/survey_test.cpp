@@ -53,7 +53,8 @@ TEST_CASE("a module counts as loaded only where the shell says so") {
     CHECK(!survey.has_program("cc"));
 }
 
-TEST_CASE("without programs and without HOME nothing gets the name of an error, and no folder is below the root") {
+TEST_CASE(
+    "without programs and without HOME nothing gets the name of an error, and no folder is below the root") {
     const auto folder = base::TempDir::make("survey").value();
     const Survey survey = survey_machine({{"PATH", folder.path().string()}});
     utsname about{};

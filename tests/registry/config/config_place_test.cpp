@@ -36,5 +36,6 @@ TEST_CASE("a configuration that this user may not look for is named, not said to
     std::thread([&] {  // whose user of the file system alone changes, where this is root
         ::setfsuid(nobody);
         CHECK(find_config_file({}, folder.path(), system) == system / "registry.toml");
-    }).join();
+    })
+        .join();
 }

@@ -326,7 +326,8 @@ TEST_CASE("an index that does not exist asks of the readers what a private one d
             readers.sightings = readers.checks = 0;
             const RawAnswer asked = client.ask(get(index + rest));
             CHECK(asked.status == 401);
-            const bool names_public_ones = asked.body.find("the public indexes are site.") != std::string::npos;
+            const bool names_public_ones =
+                asked.body.find("the public indexes are site.") != std::string::npos;
             CHECK(names_public_ones == (rest != std::string_view("/legacy/")));
             CHECK(asked.body.find("closed") == std::string::npos);
             CHECK((readers.sightings == 1 && readers.checks == 0));
