@@ -241,9 +241,8 @@ base::Status S3Blobs::write_identity(std::string_view document) const {
 }
 
 base::Result<std::string> S3Blobs::read_identity() const {
-    return client_->get(std::string(identity_key), 0, max_identity_bytes).map([](S3Client::Part part) {
-        return std::move(part.bytes);
-    });
+    return client_->get(std::string(identity_key), 0, max_identity_bytes, Connection::kept)
+        .map([](S3Client::Part part) { return std::move(part.bytes); });
 }
 
 std::optional<std::string> S3Blobs::url_for(std::string_view sha256, std::string_view filename) const {
