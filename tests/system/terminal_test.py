@@ -183,7 +183,8 @@ class HostileTextTest(FarmCase):
         """On a terminal and in a pipe, which may lead to one."""
         piped = subprocess.run([*map(str, command)], env=environment, capture_output=True, timeout=COMMAND_TIMEOUT_S)
         shown = on_terminal(command, environment | {"NO_COLOR": "1"}, WIDTHS[0])
-        for text in (shown, piped.stdout.decode(), piped.stderr.decode()):
+        # The SBOM is the wheel's own document, whose bytes count for who reads it from a pipe.
+        for text in (shown, "" if "sbom" in command else piped.stdout.decode(), piped.stderr.decode()):
             self.assertEqual(CONTROLS.findall(text), [], text)
             self.assertFalse([line for line in text.splitlines() if line.startswith(FORGED)], text)
         if is_json and piped.returncode == 0:

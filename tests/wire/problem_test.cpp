@@ -9,12 +9,19 @@
 
 using namespace wheelyard;
 
+TEST_CASE("a problem's texts are read as one printable line each") {
+    const auto problem =
+        wire::parse_problem(R"({"title":"a","detail":"b\nc\u001b","value":"\u202e"})").value();
+    CHECK(problem.detail == "b c?");
+    CHECK(problem.value == "?");
+}
+
 TEST_CASE("a problem survives a round trip") {
     const wire::Problem problem{
         .status = 409,
         .code = "upload.name_taken",
         .title = "File already exists (six-1.16.0-py2.py3-none-any.whl)",
-        .detail = "The index has a file of this name \"with\" other bytes.\nSecond line, ü.",
+        .detail = "The index has a file of this name \"with\" other bytes. Second line, ü.",
         .value = "six-1.16.0-py2.py3-none-any.whl",
         .advice = "raise the version"};
     const auto back = wire::parse_problem(wire::render_problem(problem));

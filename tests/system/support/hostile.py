@@ -28,12 +28,14 @@ BOMB = bomb()
 
 
 def altered(value, keys: set[str] | None, key: str = ""):
-    """With the hostile text behind each text; `keys`: only of these members."""
+    """With the hostile text behind each text; `keys`: only of these members. What is no free text is one line."""
     if isinstance(value, dict):
         return {name: altered(item, keys, name) for name, item in value.items()}
     if isinstance(value, list):
         return [altered(item, keys, key) for item in value]
-    return value + HOSTILE if isinstance(value, str) and key != "format" and (keys is None or key in keys) else value
+    if not isinstance(value, str) or key == "format" or (keys is not None and key not in keys):
+        return value
+    return value + (HOSTILE if key in FREE else HOSTILE.replace("\n", " "))
 
 
 def wheel_list(name: str) -> bytes:
