@@ -146,7 +146,7 @@ std::string identity_text(const lifecycle::StoreIdentity& identity) {
 }
 
 base::Status run_adopt(const std::filesystem::path& file, const base::Clock& clock) {
-    WHEELYARD_ASSIGN(const RegistryConfig config, read_config_as_owner(file));
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(file));
     WHEELYARD_TRY(database::Store(config.database()).find_catalog());
     WHEELYARD_ASSIGN(const auto catalog, database::Store(config.database()).writer());
     WHEELYARD_ASSIGN(const auto blobs, blobs::open_blob_store(config.blob_place()));
