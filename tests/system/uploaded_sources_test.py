@@ -94,13 +94,13 @@ LIMITS = "processes = 150\nmemory_mib = 400\ndisk_gib = 1\nshm_mib = 16\n"
 class UsersSite(Site):
     """A site whose agent is no root."""
 
-    def hand_over(self) -> "UsersSite":
+    def hand_over(self, user: int = NOBODY) -> "UsersSite":
         home = self.folder / "home"
-        home.mkdir()
+        home.mkdir(exist_ok=True)
         if AS_NOBODY:
             self.farm.folder.chmod(0o755)
             for path in (self.folder, *self.folder.rglob("*")):
-                os.chown(path, NOBODY, NOBODY)
+                os.chown(path, user, user)
         return self
 
     @property
@@ -254,6 +254,10 @@ class UploadedSourcesTest(FarmCase):
         self.approver.say("approve", task["id"])
         site = self.agent()
         site.command = lambda *words: Site.command(site, *words)
+        refused = site.builder("run")
+        self.assertEqual(refused.returncode, 2, refused)
+        self.assertIn("belongs to another user", refused.stderr)
+        site.hand_over(user=0)
         self.assert_ran(site.builder("run"))
         self.assertEqual((self.asker.show(task["id"])["state"], site.attempts()), ("queued", []))
         self.assertIn("runs as root", self.asker.show(task["id"])["reason"])
