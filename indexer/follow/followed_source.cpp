@@ -119,7 +119,10 @@ base::Result<std::optional<TaggedFile>> FollowedSource::wheel_list(std::string_v
     // Some servers answer 403 for unknown files; avail_wheels treats it the same.
     if (answer.status == status_not_found || answer.status == status_forbidden) return std::nullopt;
     if (answer.status != status_ok) return unexpected_status(path, answer);
-    WHEELYARD_TRY(arrival.finish());
+    if (const auto whole = arrival.finish(); !whole) {
+        if (whole.error().kind == base::ErrorKind::malformed) return std::nullopt;
+        return base::fail(whole.error());
+    }
     return TaggedFile{.etag = answer.header("etag")};
 }
 

@@ -172,8 +172,9 @@ std::vector<Sample> frame_samples() {
 std::vector<Sample> name_samples() {
     return {
         {"zip.name_encoding", named("six_data/\xff\xfe"), {"record.invalid", "record.unlisted"}},
-        {"zip.name_encoding", named("six_data/\xc3\xbc")},      // UTF-8, but flag bit 11 is not set
-        {"zip.name_control", utf8_named("six_data/a\u202eb")},  // right to left
+        {"zip.name_encoding", named("six_data/\xc3\xbc")},  // UTF-8, but flag bit 11 is not set
+        // From right to left.
+        {"zip.name_control", utf8_named("six_data/a\u202eb"), {"record.invalid", "record.unlisted"}},
         {"zip.name_control", utf8_named("\ufeffsix.py")},
         {"zip.name_control", named("six_data/a\x1b[2Jb"), {"record.invalid", "record.unlisted"}},
         {"zip.name_path", named("/etc/passwd")},
