@@ -2,6 +2,7 @@
 // never throws on invalid UTF-8.
 #include "lib/io/json.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -17,8 +18,14 @@ namespace {
 using base::fail_malformed;
 using base::Result;
 
-constexpr std::size_t max_values = 4u
-                                   << 20;  // each takes some 40 bytes of memory, and may take two of the text
+// A value takes some 40 bytes of memory, and may take two of the text.
+constexpr std::size_t dense_values = 4u
+                                     << 20;  // that any text may have; a list of all of PyPI's names has half
+constexpr std::size_t bytes_of_a_value = 16;  // beyond these; the files of a large index take 30
+
+std::size_t max_values_of(std::string_view text) {
+    return std::max(dense_values, text.size() / bytes_of_a_value);
+}
 
 // Whether no two members have the same name. Small objects are compared pairwise; large ones, which may be hostile, with
 // a set.
@@ -52,8 +59,8 @@ void keep_last_duplicates(Json::Object& object) {
 // Builds the value during parsing. Open containers are on a stack and move into their parent when they close.
 class Builder final : public nlohmann::json_sax<nlohmann::json> {
   public:
-    Builder(std::size_t depth, bool permits_duplicates)
-        : max_depth_(depth), permits_duplicates_(permits_duplicates) {}
+    Builder(std::size_t depth, std::size_t values, bool permits_duplicates)
+        : max_depth_(depth), max_values_(values), permits_duplicates_(permits_duplicates) {}
 
     bool null() override { return add(nullptr); }
     bool boolean(bool value) override { return add(value); }
@@ -95,7 +102,7 @@ class Builder final : public nlohmann::json_sax<nlohmann::json> {
 
     Json root;
     [[nodiscard]] bool too_deep() const { return too_deep_; }
-    [[nodiscard]] bool too_many() const { return values_ > max_values; }
+    [[nodiscard]] bool too_many() const { return values_ > max_values_; }
     [[nodiscard]] bool has_duplicates() const { return has_duplicates_; }
     [[nodiscard]] std::size_t position() const { return position_; }
 
@@ -126,6 +133,7 @@ class Builder final : public nlohmann::json_sax<nlohmann::json> {
     }
 
     std::size_t max_depth_;
+    std::size_t max_values_;
     std::size_t values_ = 0;
     bool permits_duplicates_;
     std::vector<Open> open_;
@@ -230,7 +238,8 @@ Result<Json> parse(std::string_view text, const JsonLimits& limits, bool permits
                               "This JSON has more than " + std::to_string(limits.bytes) + " bytes",
                               std::to_string(text.size()));
     }
-    Builder builder(limits.depth, permits_duplicates);
+    const std::size_t max_values = max_values_of(text);
+    Builder builder(limits.depth, max_values, permits_duplicates);
     if (nlohmann::json::sax_parse(text.begin(), text.end(), &builder)) return std::move(builder.root);
     if (builder.has_duplicates())
         return fail_malformed("json.twice", "This JSON has an object with two members of one name");

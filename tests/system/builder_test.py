@@ -264,13 +264,14 @@ class BuilderTest(FarmCase):
 
     def test_below_a_url_that_is_no_registrys_nothing_counts_as_missing(self):
         write_sdist(self.sources.folder, "yard-pure", "1.0")
-        site = self.site(yard_pure="1.0")
+        farm = self.fresh_farm()
+        site = self.site(farm, yard_pure="1.0")
         settings = site.file.read_text()
         for more in (f"/{site.index}/simple", f"/{site.index}", "/pypi"):
-            site.file.write_text(settings.replace(self.farm.url, self.farm.url + more))
+            site.file.write_text(settings.replace(farm.url, farm.url + more))
             cell = site.plan()["yard-pure"]
             self.assertEqual(cell["state"], "unknown", cell)
-            self.assertIn(f"There is no registry at {self.farm.url}{more} (leave off `{more}`)", cell["reason"])
+            self.assertIn(f"There is no registry at {farm.url}{more} (leave off `{more}`)", cell["reason"])
             self.assert_failed(site.builder("site", "check"), f"leave off `{more}`")
             self.assert_failed(site.builder("run"), f"leave off `{more}`")
             self.assertEqual(site.attempts(), [])
