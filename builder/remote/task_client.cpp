@@ -43,7 +43,9 @@ base::Result<std::string> HttpTaskService::post(const std::string& address, cons
                      http_.post(settings_.url + "/api/v1/tasks/" + address, body,
                                 {{"Authorization", "Bearer " + token}, {"Content-Type", content_type}},
                                 wire::max_task_document));
-    WHEELYARD_TRY(simple::check_registry(simple::page_getter(http_), settings_.url, answer));
+    if (!is_registry_)
+        WHEELYARD_TRY(simple::check_registry(simple::page_getter(http_), settings_.url, answer));
+    is_registry_ = true;
     return body_of(std::move(answer));
 }
 

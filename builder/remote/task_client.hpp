@@ -34,6 +34,7 @@ class HttpTaskService final : public TaskService {
     io::HttpClient& upload_http_;
     base::Clock& clock_;
     RegistrySettings settings_;
+    bool is_registry_ = false;  // whether settings_.url has answered as one
 };
 
 }  // namespace wheelyard::builder

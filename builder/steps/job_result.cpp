@@ -83,7 +83,10 @@ Fail judge_failure(const Attempt& attempt, const AttemptFolder& folder, const Ex
 
 bool is_missing_for_long(Attempt& attempt, const Ports& ports) {
     const base::UnixMicros now = ports.clock.now();
-    if (attempt.job.ended == 0) attempt.job.ended = now;
+    if (attempt.job.ended == 0) {
+        attempt.job.ended = now;
+        attempt.waiting.reason.clear();  // The wait is news, and with it this time is written.
+    }
     // The clock of the login node that noted it may be slightly ahead of this one.
     return std::abs(now - attempt.job.ended) >= claim_grace_ms * 1000;
 }

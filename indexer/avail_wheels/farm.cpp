@@ -149,8 +149,7 @@ base::Result<std::string> write_request(const Options& options, const std::strin
     const fs::path& folder = options.site.requests;
     if (const auto queue = queue_of_index(options.source.index_url); folder.empty() && queue)
         return base::fail(
-            "farm.token", "The registry of this index takes requests with a token, and there is none",
-            queue->registry,
+            "farm.token", "A registry takes requests with a token, and there is none", queue->registry,
             "`avail_wheels login`, or put a token of the registry into ~/.config/wheelyard/token");
     if (folder.empty())
         return base::fail("farm.no_requests", "Nothing says where requests go", {},

@@ -16,6 +16,7 @@
 #include "indexer/tree/page_files.hpp"
 #include "indexer/tree/paths.hpp"
 #include "indexer/wheel_list/wheel_list_file.hpp"
+#include "lib/base/files/temporary_files.hpp"
 #include "lib/base/text/url.hpp"
 #include "lib/simple/page.hpp"
 #include "lib/simple/wheel_list.hpp"
@@ -95,6 +96,7 @@ class SourceWheelList {
         const fs::path file =
             wheel_lists_folder(round_.tree) / ("from-" + round_.index + "-" + std::string(name));
         auto kept = open_part(file);
+        WHEELYARD_TRY(base::remove_temporary_files(file));
         WHEELYARD_ASSIGN(const auto answer, source_.wheel_list(name, kept ? etag : std::string(), file));
         if (!answer) {
             etag.clear();

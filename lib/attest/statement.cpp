@@ -28,7 +28,7 @@ std::string render_statement(const Statement& statement) {
                          {"subject", std::move(subject)},
                          {"predicateType", statement.predicate_type},
                          {"predicate", statement.predicate}})
-        .render();
+        .render_signed();
 }
 
 base::Result<Statement> parse_statement(std::string_view text) {

@@ -149,8 +149,10 @@ void append_escape(char32_t code, std::string& out) {
         out += hex[code >> shift & 0xFU];
 }
 
+enum class Controls { escaped, as_they_are };  // those beyond ASCII
+
 // Characters that control a terminal are escaped: JSON is read there, too.
-void render_string(std::string_view text, std::string& out) {
+void render_string(std::string_view text, Controls controls, std::string& out) {
     static constexpr std::string_view escaped = "\"\\\b\f\n\r\t";
     static constexpr std::string_view letters = "\"\\bfnrt";
     out += '"';
@@ -166,7 +168,7 @@ void render_string(std::string_view text, std::string& out) {
             out += "\xEF\xBF\xBD";  // U+FFFD replaces invalid UTF-8
         } else {
             bytes = character->bytes;
-            if (base::is_control(character->code))
+            if (base::is_control(character->code) && (bytes == 1 || controls == Controls::escaped))
                 append_escape(character->code, out);
             else
                 out += text.substr(0, bytes);
@@ -191,6 +193,7 @@ void render_double(double value, std::string& out) {
 
 struct Layout {
     bool pretty;
+    Controls controls = Controls::escaped;
     void line(std::string& out, std::size_t depth) const {
         if (!pretty) return;
         out += '\n';
@@ -206,7 +209,7 @@ void render_value(const Json& value, const Layout& layout, std::size_t depth, st
     } else if (const auto* number = value.as_double()) {
         render_double(*number, out);
     } else if (const auto* text = value.as_string()) {
-        render_string(*text, out);
+        render_string(*text, layout.controls, out);
     } else if (const auto* array = value.as_array()) {
         out += '[';
         for (std::size_t i = 0; i < array->size(); ++i) {
@@ -221,7 +224,7 @@ void render_value(const Json& value, const Layout& layout, std::size_t depth, st
         for (std::size_t i = 0; i < object->size(); ++i) {
             if (i > 0) out += ',';
             layout.line(out, depth + 1);
-            render_string((*object)[i].first, out);
+            render_string((*object)[i].first, layout.controls, out);
             out += layout.pretty ? ": " : ":";
             render_value((*object)[i].second, layout, depth + 1, out);
         }
@@ -369,6 +372,12 @@ void Json::push(Json value) {
 std::string Json::render() const {
     std::string out;
     render_value(*this, Layout{false}, 0, out);
+    return out;
+}
+
+std::string Json::render_signed() const {
+    std::string out;
+    render_value(*this, Layout{false, Controls::as_they_are}, 0, out);
     return out;
 }
 

@@ -80,6 +80,8 @@ class Json {
 
     [[nodiscard]] std::string render() const;         // compact
     [[nodiscard]] std::string render_pretty() const;  // indented by 2, ends in a newline
+    // Compact, and only ASCII's control characters are escaped: the one form that signatures of statements are over.
+    [[nodiscard]] std::string render_signed() const;
 
     bool operator==(const Json& other) const;
 

@@ -13,6 +13,7 @@ namespace wheelyard::simple {
 namespace {
 
 constexpr auto npos = std::string_view::npos;
+constexpr std::size_t attributes_of_an_anchor = 6;  // as many as PEPs name
 
 bool is_space(char c) {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
@@ -179,7 +180,7 @@ class Scanner {
             auto value = scan_attribute_value();
             if (!value) break;
             attributes.emplace_back(std::move(name), std::move(*value));
-            found_.is_cut = ++attributes_ > 2 * max_anchors_;
+            found_.is_cut = ++attributes_ > attributes_of_an_anchor * max_anchors_;
             if (found_.is_cut) break;
         }
         at_ = npos;

@@ -20,7 +20,7 @@ struct HtmlAnchors {
     std::string base_href;  // of the first <base href>; empty if there is none
     std::string
         repository_version;  // of <meta name="pypi:repository-version"> (PEP 629); empty if there is none
-    bool is_cut = false;  // the page has more than `max_anchors`, or than two attributes for each of so many
+    bool is_cut = false;  // the page has more than `max_anchors`, or than six attributes for each of so many
 };
 
 [[nodiscard]] HtmlAnchors scan_anchors(std::string_view html, std::size_t max_anchors);

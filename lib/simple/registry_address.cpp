@@ -12,8 +12,10 @@ namespace {
 constexpr std::uint64_t max_document_bytes = base::mib;  // it has an eighth of that
 
 base::Result<bool> is_registry(const GetPage& get, const std::string& folder) {
-    WHEELYARD_ASSIGN(const auto answer, get(folder + "api/v1/openapi.json", {{"Accept", "application/json"}},
-                                            max_document_bytes));
+    const auto asked =
+        get(folder + "api/v1/openapi.json", {{"Accept", "application/json"}}, max_document_bytes);
+    if (!asked && asked.error().kind == base::ErrorKind::too_large) return false;
+    WHEELYARD_ASSIGN(const auto answer, asked);
     if (io::is_temporary_status(answer.status))
         return io::fail_status(
             answer.status,

@@ -15,7 +15,11 @@ namespace wheelyard::registry {
 tl::unexpected<wire::Problem> unknown_index(const RegistryConfig& config, const std::string& index) {
     std::vector<http::IndexEntry> known;
     for (const IndexConfig& one : config.indexes) {
-        if (!one.is_archived) known.push_back({.name = one.name, .is_private = one.is_private});
+        const bool is_staging =
+            std::any_of(config.indexes.begin(), config.indexes.end(),
+                        [&](const IndexConfig& other) { return other.staging == one.name; });
+        if (!one.is_archived && !is_staging)
+            known.push_back({.name = one.name, .is_private = one.is_private});
     }
     return wire::refuse("index.unknown", "There is no index with this name",
                         "There is no index with this name" + http::but_one_like(index, known) + ".", index,

@@ -59,16 +59,24 @@ bool ConnectionPlaces::take(Place& place, const Client& client) {
     const std::size_t held = own == networks_.end() ? 0 : own->second.places.size();
     if (held >= left) {
         // Of equals the own network gives way: two that are as large would only chase each other.
-        Network* const most = by_size_.empty() ? nullptr : *by_size_.begin();
-        const bool has_room = (most != nullptr && most->places.size() > held && make_room_in(*most)) ||
-                              (held > 0 && make_room_in(own->second));
-        if (!has_room) return false;
+        if (!make_room_in_larger(held) && (held == 0 || !make_room_in(own->second))) return false;
     }
     ++taken_;
     if (!client.network.empty())
         change(networks_[client.network],
                [&](Network& network) { place.at_ = network.places.insert(network.places.end(), &place); });
     return true;
+}
+
+// A network whose connections all have requests under way does not give way; then the next largest does.
+bool ConnectionPlaces::make_room_in_larger(std::size_t held) {
+    std::size_t tries = 0;
+    for (auto at = by_size_.begin(); at != by_size_.end() && (*at)->places.size() > held; ++tries) {
+        Network& network = **at++;  // which make_room_in() moves or removes
+        if (tries == max_networks_asked) return false;
+        if (make_room_in(network)) return true;
+    }
+    return false;
 }
 
 bool ConnectionPlaces::make_room_in(Network& network) {

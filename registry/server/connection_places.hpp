@@ -21,6 +21,7 @@ namespace wheelyard::http {
 
 // Beside all others: for programs on the server's machine, whatever networks do.
 inline constexpr std::size_t places_of_this_machine = 16;
+inline constexpr std::size_t max_networks_asked = 1'024;  // to give way to one newcomer
 
 class ConnectionPlaces {
   public:
@@ -45,6 +46,7 @@ class ConnectionPlaces {
         bool operator()(const Network* one, const Network* other) const;
     };
     bool take(Place& place, const Client& client);
+    bool make_room_in_larger(std::size_t held);
     bool make_room_in(Network& network);
     void leave(Place& place);
     template <typename Change>

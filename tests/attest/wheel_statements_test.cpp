@@ -128,4 +128,16 @@ TEST_CASE("facts that have no room are left out, and a document that has none is
     CHECK(refused.error().code == "attest.too_large");
 }
 
+TEST_CASE("a statement of the time before JSON escaped what turns text around has its one form still") {
+    const std::string text =
+        R"({"_type":"https://in-toto.io/Statement/v1","subject":[{"name":"a-1-py3-none-any.whl","digest":{"sha256":")" +
+        std::string(64, 'a') +
+        R"("}}],"predicateType":"x","predicate":{"reason":")"
+        "\u202e\u009b"
+        R"("}})";
+    const auto statement = parse_statement(text);
+    REQUIRE(statement);
+    CHECK(render_statement(*statement) == text);
+}
+
 }  // namespace wheelyard::attest

@@ -128,6 +128,7 @@ TEST_CASE("numbers beyond 64 bits become doubles, and doubles stay doubles") {
 TEST_CASE("values that JSON cannot represent are rendered as valid JSON") {
     CHECK(Json(std::nan("")).render() == "null");
     CHECK(Json(std::numeric_limits<double>::infinity()).render() == "null");
+    CHECK(Json("\u009b\u202e\x7f").render_signed() == "\"\u009b\u202e\\u007f\"");
     CHECK(Json("\u009b\u202e\u2069\u200dé").render() == "\"\\u009b\\u202e\\u2069\u200dé\"");
     CHECK(Json("a\xFF\xC3\xA9\xE2\x82z").render() == "\"a\xEF\xBF\xBD\xC3\xA9\xEF\xBF\xBD\xEF\xBF\xBDz\"");
 }

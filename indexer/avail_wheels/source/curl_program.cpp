@@ -98,11 +98,19 @@ base::Result<io::HttpAnswer> run_curl(const std::string& url, const io::HttpHead
                     "--speed-limit",
                     "1",
                     "--include",
-                    "--suppress-connect-headers",
+                    "--write-out",  // whatever ~/.curlrc says: it would become part of the body
+                    "",
                     "--no-buffer",
                     "--config",
                     "-"};
-    const auto netrc = io::other_netrc(base::current_environment());
+    const auto environment = base::current_environment();
+    // Old versions of curl do not know the option; without a proxy there is no such head.
+    for (const char* const proxy : {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"}) {
+        if (environment.count(proxy) == 0) continue;
+        command.argv.emplace_back("--suppress-connect-headers");
+        break;
+    }
+    const auto netrc = io::other_netrc(environment);
     std::error_code ignored;
     if (!netrc)
         command.argv.emplace_back("--netrc-optional");

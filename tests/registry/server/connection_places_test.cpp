@@ -85,6 +85,16 @@ TEST_CASE("200 networks that ask in turns leave as many places as each of them h
     CHECK(crowd.fill("honest", true) == 5);  // half of the ten that are left
 }
 
+TEST_CASE("where the largest network only asks, a silent connection of the next one gives way") {
+    Crowd crowd(4);
+    CHECK(crowd.connect("asking", true));
+    CHECK(crowd.connect("asking", true));
+    CHECK(crowd.connect("silent"));
+    CHECK(crowd.connect("another"));
+    CHECK(crowd.connect("new", true));
+    CHECK(crowd.open() == 4);
+}
+
 TEST_CASE("past its share a network's oldest connection without a request gives way, and none of others") {
     Crowd crowd(8);
     CHECK(crowd.connect("other"));
