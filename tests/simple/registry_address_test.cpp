@@ -15,7 +15,7 @@ struct Web {
     std::map<std::string, std::string> pages;
     int status_of_others = 404;
     GetPage get = [this](const std::string& url, const io::HttpHeaders&,
-                         std::uint64_t) -> base::Result<io::HttpAnswer> {
+                         const io::BodyLimit&) -> base::Result<io::HttpAnswer> {
         const auto page = pages.find(url);
         io::HttpAnswer answer;
         answer.status = page == pages.end() ? status_of_others : 200;
@@ -52,7 +52,7 @@ TEST_CASE("without an answer nothing is known of the address") {
     const auto busy = check_registry(web.get, "https://h");
     REQUIRE_FALSE(busy.has_value());
     CHECK(busy.error().kind == base::ErrorKind::unavailable);
-    web.get = [](const auto&, const auto&, auto) -> base::Result<io::HttpAnswer> {
+    web.get = [](const auto&, const auto&, const auto&) -> base::Result<io::HttpAnswer> {
         return base::fail("http.connect", "no answer");
     };
     CHECK(check_registry(web.get, "https://h").error().code == "http.connect");
