@@ -279,7 +279,7 @@ class StatementsTest(unittest.TestCase):
     def test_a_key_that_others_can_replace_does_not_sign(self):
         (self.keys / "provenance.key").chmod(0o660)
         done = self.farm.run("wheelyard-registry", "serve", "--check", "--config", self.farm.config)
-        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.returncode, 2)
         self.assertIn("Others than its owner can read or replace a private key", done.stderr)
 
 
