@@ -6,6 +6,7 @@
 
 #include "lib/io/log.hpp"
 #include "registry/lifecycle/action.hpp"
+#include "registry/lifecycle/store_identity.hpp"
 #include "registry/upstream/page_store.hpp"
 #include "registry/upstream/prefetch/kept.hpp"
 #include "registry/upstream/source.hpp"
@@ -62,11 +63,12 @@ bool is_listed(PageStore& pages, const UpstreamConfig& upstream, const CachedCop
 }  // namespace
 
 CacheLimit::CacheLimit(const CacheLimitParts& parts)
-    : parts_(parts), task_(0, parts.pause_ms, [this](const base::Clock& clock) { run_round(clock.now()); }) {}
+    : parts_(parts), task_(0, parts.pause_ms, [this](const base::Clock& clock) { run_round(clock); }) {}
 
-void CacheLimit::run_round(base::UnixMicros now) {
+void CacheLimit::run_round(const base::Clock& clock) {
     if (!parts_.is_mine()) return;
     if (!has_cache_limit(*parts_.config)) return;
+    const base::UnixMicros now = clock.now();
     const auto fail = [](const base::Error& error) {
         io::log_error("upstream.cache_limit_failed", {{"error", error.text()}});
     };
@@ -74,7 +76,7 @@ void CacheLimit::run_round(base::UnixMicros now) {
     const auto reader = parts_.store.reader();
     if (!reader) return fail(reader.error());
     if (const auto looked = look_at_caches(**reader, now); !looked) fail(looked.error());
-    if (const auto removed = remove_blobs(**reader, now); !removed) fail(removed.error());
+    if (const auto removed = remove_blobs(**reader, clock); !removed) fail(removed.error());
 }
 
 base::Status CacheLimit::look_at_caches(const catalog::Catalog& reader, base::UnixMicros now) {
@@ -128,10 +130,21 @@ base::Result<bool> CacheLimit::evict(const UpstreamConfig& upstream, const Cache
     return true;
 }
 
-// An upload that stores the same bytes meanwhile makes them younger than `before`, and they stay.
-base::Status CacheLimit::remove_blobs(const catalog::Catalog& reader, base::UnixMicros now) {
+// As gc does, only from the catalog's own store. An upload that stores the same bytes meanwhile makes them younger than
+// `before`, and they stay.
+base::Status CacheLimit::remove_blobs(const catalog::Catalog& reader, const base::Clock& clock) {
     WHEELYARD_ASSIGN(std::vector<std::string> hashes, reader.evicted_blobs());
     if (hashes.empty()) return {};
+    const base::UnixMicros now = clock.now();
+    WHEELYARD_ASSIGN(
+        const lifecycle::StoreClaim claim,
+        lifecycle::claim_store(
+            {.on_catalog = [this](const lifecycle::CatalogWork& work) { return parts_.writer.run(work); },
+             .blobs = parts_.blobs,
+             .clock = clock,
+             .store = parts_.config->blob_place().text(),
+             .config = parts_.config->file}));
+    WHEELYARD_TRY(claim.history);
     WHEELYARD_TRY(parts_.writer.run([&](catalog::Catalog& catalog) -> base::Status {
         WHEELYARD_ASSIGN(hashes, catalog.forget_blobs(hashes, {"upstream:cache", std::string(reason), now}));
         return {};

@@ -51,13 +51,13 @@ class CacheLimit {
     [[nodiscard]] std::vector<http::Gauge> gauges() const;
 
   private:
-    void run_round(base::UnixMicros now);
+    void run_round(const base::Clock& clock);
     [[nodiscard]] base::Status look_at_caches(const catalog::Catalog& reader, base::UnixMicros now);
     [[nodiscard]] base::Status shrink(const catalog::Catalog& reader, const UpstreamConfig& upstream,
                                       std::uint64_t bytes, base::UnixMicros now);
     [[nodiscard]] base::Result<bool> evict(const UpstreamConfig& upstream, const CachedCopy& copy,
                                            base::UnixMicros now);
-    [[nodiscard]] base::Status remove_blobs(const catalog::Catalog& reader, base::UnixMicros now);
+    [[nodiscard]] base::Status remove_blobs(const catalog::Catalog& reader, const base::Clock& clock);
 
     const CacheLimitParts parts_;
     std::atomic<std::uint64_t> files_ = 0;  // evicted since the start
