@@ -357,16 +357,9 @@ class Scrub {
                      {file.attestations_sha256, ".pep740"}}};
                 for (const auto& [of, suffix] : places) {
                     if (of != sha256) continue;
-                    const auto reader = base::FileReader::open(wheel.native() + suffix);
-                    if (!reader && reader.error().os_error == ENOENT) continue;
-                    if (!reader) return base::fail(reader.error());
-                    WHEELYARD_ASSIGN(blobs::StagedBlob staged, place_.blobs.stage());
-                    WHEELYARD_TRY(
-                        base::for_each_piece(*reader, verify_step_bytes,
-                                             [&](std::string_view piece) { return staged.write(piece); }));
-                    if (staged.finish() != sha256) continue;
-                    WHEELYARD_TRY(place_.blobs.store(std::move(staged)));
-                    return true;
+                    WHEELYARD_ASSIGN(const bool is_restored,
+                                     restore_from(wheel.native() + suffix, sha256, place_.blobs));
+                    if (is_restored) return true;
                 }
             }
         }
@@ -418,6 +411,19 @@ class Scrub {
 };
 
 }  // namespace
+
+base::Result<bool> restore_from(const std::filesystem::path& file, const std::string& sha256,
+                                const blobs::BlobStore& blobs) {
+    const auto reader = base::FileReader::open(file);
+    if (!reader && reader.error().os_error == ENOENT) return false;
+    if (!reader) return base::fail(reader.error());
+    WHEELYARD_ASSIGN(blobs::StagedBlob staged, blobs.stage());
+    WHEELYARD_TRY(base::for_each_piece(*reader, verify_step_bytes,
+                                       [&](std::string_view piece) { return staged.write(piece); }));
+    if (staged.finish() != sha256) return false;
+    WHEELYARD_TRY(blobs.store(std::move(staged)));
+    return true;
+}
 
 base::Result<VerifyReport> verify(const LifecycleParts& place, base::Clock& clock,
                                   const VerifySettings& settings, const VerifyHooks& hooks) {

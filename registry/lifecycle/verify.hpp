@@ -71,6 +71,10 @@ struct VerifyHooks {
     std::function<bool()> stops = {};  // true ends the run: "verify.stopped"; another run continues it
 };
 
+// Stores a blob that is gone again from a file of a published tree. False: there is no such file, or it has other bytes.
+[[nodiscard]] base::Result<bool> restore_from(const std::filesystem::path& file, const std::string& sha256,
+                                              const blobs::BlobStore& blobs);
+
 // Error "verify.reader": see above.
 [[nodiscard]] base::Result<VerifyReport> verify(const LifecycleParts& place, base::Clock& clock,
                                                 const VerifySettings& settings, const VerifyHooks& hooks);

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <system_error>
 
+#include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
+#include "lib/base/text/encoding.hpp"
 #include "lib/io/log.hpp"
+#include "registry/lifecycle/verify.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -15,10 +18,37 @@ fs::path aside(const fs::path& tree) {
     return tree.string() + ".lost";
 }
 
-base::Status set_aside(const fs::path& tree) {
+bool is_wheel_or_sdist(const fs::path& file) {
+    return file.extension() == ".whl" || file.extension() == ".gz";
+}
+
+// The tree's links may be the last copies of blobs that the store lacks: those are stored again.
+base::Status keep_blobs(const fs::path& tree, const blobs::BlobStore& blobs) {
+    if (blobs.serves_files()) return {};  // the tree has stand-ins of them
     std::error_code error;
-    fs::remove_all(aside(tree), error);
-    if (!error) fs::rename(tree, aside(tree), error);
+    for (fs::recursive_directory_iterator file(tree, error), end; !error && file != end;
+         file.increment(error)) {
+        std::string sha256 = file->path().parent_path().filename().string();
+        if (!base::is_sha256_hex(sha256) || !file->is_regular_file(error)) continue;
+        if (!is_wheel_or_sdist(file->path())) {  // its METADATA, its provenance
+            WHEELYARD_ASSIGN(sha256, base::hex_of_file(base::DigestKind::sha256, file->path()));
+        }
+        if (!blobs.contains(sha256)) WHEELYARD_TRY(lifecycle::restore_from(file->path(), sha256, blobs));
+    }
+    if (error && error != std::errc::no_such_file_or_directory)
+        return base::fail_errno("read", tree.string(), error.value());
+    return {};
+}
+
+// A tree that is aside already, of a rebuild that was killed, is the one that was shown: the new one goes instead.
+base::Status set_aside(const fs::path& tree, const blobs::BlobStore& blobs) {
+    std::error_code error;
+    if (fs::exists(aside(tree), error)) {
+        WHEELYARD_TRY(keep_blobs(tree, blobs));
+        fs::remove_all(tree, error);
+    } else if (!error) {
+        fs::rename(tree, aside(tree), error);
+    }
     if (error && error != std::errc::no_such_file_or_directory)
         return base::fail_errno("rename", tree.string(), error.value());
     return {};
@@ -37,8 +67,7 @@ std::string lost_between(const fs::path& tree, const std::vector<std::string>& f
                 const std::string sha256 = folder.path().filename().string();
                 if (fs::exists(tree / name / "files" / digits.path().filename() / sha256, error)) continue;
                 for (const auto& file : fs::directory_iterator(folder.path(), error)) {
-                    const fs::path suffix = file.path().extension();
-                    if (suffix == ".whl" || suffix == ".gz")
+                    if (is_wheel_or_sdist(file.path()))
                         lost += name + "\t" + sha256 + "\t" + file.path().filename().string() + "\n";
                 }
             }
@@ -55,12 +84,19 @@ NodeTrees::NodeTrees(const RegistryConfig& config)
       with_token(config.published_private()),
       fetched(config.cache_names()) {}
 
-base::Status set_trees_aside(const NodeTrees& trees) {
-    WHEELYARD_TRY(set_aside(trees.open));
-    return set_aside(trees.with_token);
+bool are_trees_aside(const NodeTrees& trees) {
+    std::error_code ignored;
+    return fs::exists(aside(trees.open), ignored) || fs::exists(aside(trees.with_token), ignored);
 }
 
-base::Status list_lost_files(const NodeTrees& trees) {
+base::Status set_trees_aside(const NodeTrees& trees, const blobs::BlobStore& blobs) {
+    WHEELYARD_TRY(set_aside(trees.open, blobs));
+    return set_aside(trees.with_token, blobs);
+}
+
+base::Status list_lost_files(const NodeTrees& trees, const blobs::BlobStore& blobs) {
+    for (const fs::path& tree : {trees.open, trees.with_token})
+        WHEELYARD_TRY(keep_blobs(aside(tree), blobs));
     const std::string lost =
         lost_between(trees.open, trees.fetched) + lost_between(trees.with_token, trees.fetched);
     const fs::path list = trees.store / "lost-files.tsv";

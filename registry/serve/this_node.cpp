@@ -65,16 +65,17 @@ base::Result<std::unique_ptr<ThisNode>> ThisNode::open(const database::Store& st
     WHEELYARD_ASSIGN(auto lock, store.writer_lock());
     WHEELYARD_ASSIGN(auto reader, store.reader());
     WHEELYARD_ASSIGN(auto publishers_reader, store.reader());
-    return std::unique_ptr<ThisNode>(new ThisNode(config, std::move(shared), std::move(own), std::move(board),
-                                                  std::move(lock), std::move(reader),
+    return std::unique_ptr<ThisNode>(new ThisNode(config, blobs, std::move(shared), std::move(own),
+                                                  std::move(board), std::move(lock), std::move(reader),
                                                   std::move(publishers_reader)));
 }
 
-ThisNode::ThisNode(const RegistryConfig& config, nodes::SharedSettings shared,
+ThisNode::ThisNode(const RegistryConfig& config, const blobs::BlobStore& blobs, nodes::SharedSettings shared,
                    std::unique_ptr<OwnStore> own_store, std::unique_ptr<nodes::NodeBoard> board,
                    std::unique_ptr<nodes::WriterLock> lock, std::unique_ptr<const catalog::Catalog> reader,
                    std::unique_ptr<const catalog::Catalog> publishers_reader)
     : config_(config.node),
+      blobs_(blobs),
       trees_(config),
       own_store_(std::move(own_store)),
       board_(std::move(board)),
@@ -164,12 +165,12 @@ PublishFunction ThisNode::guard(PublishFunction publish) {
                             "the database lacks events that this node has shown, as after a failover to an "
                             "asynchronous standby, or with an older copy of the catalog; its pages are made "
                             "again"}});
-            WHEELYARD_TRY(set_trees_aside(trees_));
+            WHEELYARD_TRY(set_trees_aside(trees_, blobs_));
             published = publish(RootPages::all);
         }
         if (published && is_rebuilding_.exchange(false)) {
             published->is_rebuilt = true;
-            if (const auto listed = list_lost_files(trees_); !listed)
+            if (const auto listed = list_lost_files(trees_, blobs_); !listed)
                 io::log_warn("node.lost_files_not_listed", {{"error", listed.error().text()}});
         }
         return published;

@@ -77,9 +77,9 @@ class ThisNode {
     [[nodiscard]] std::vector<http::Gauge> gauges() const;
 
   private:
-    ThisNode(const RegistryConfig& config, nodes::SharedSettings shared, std::unique_ptr<OwnStore> own_store,
-             std::unique_ptr<nodes::NodeBoard> board, std::unique_ptr<nodes::WriterLock> lock,
-             std::unique_ptr<const catalog::Catalog> reader,
+    ThisNode(const RegistryConfig& config, const blobs::BlobStore& blobs, nodes::SharedSettings shared,
+             std::unique_ptr<OwnStore> own_store, std::unique_ptr<nodes::NodeBoard> board,
+             std::unique_ptr<nodes::WriterLock> lock, std::unique_ptr<const catalog::Catalog> reader,
              std::unique_ptr<const catalog::Catalog> publishers_reader);
     // One that others cannot reach passes nothing on either, and its pages outlast the database.
     [[nodiscard]] bool has_address() const { return !is_alone() && !config_.address.empty(); }
@@ -89,6 +89,7 @@ class ThisNode {
     [[nodiscard]] bool sees_blobs() const;
 
     const NodeConfig config_;
+    const blobs::BlobStore& blobs_;
     const NodeTrees trees_;
     const std::unique_ptr<OwnStore> own_store_;  // of the thread of `looks_`
     const nodes::SystemNodeClock clock_;
@@ -104,7 +105,7 @@ class ThisNode {
     std::string why_not_adopted_;
     PublishQueue* pages_ = nullptr;  // set before the threads start
     std::atomic<std::uint64_t> lost_histories_ = 0;
-    std::atomic<bool> is_rebuilding_ = false;
+    std::atomic<bool> is_rebuilding_ = are_trees_aside(trees_);
     nodes::NodeLease lease_;
     nodes::WriterRole role_;
     WriteForward forward_;
