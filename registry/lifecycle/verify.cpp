@@ -17,6 +17,8 @@ namespace wheelyard::lifecycle {
 namespace {
 
 constexpr std::string_view format_name = "wheelyard.verify/1";
+// The first upload of a registry may be killed before its event, and leave an orphan that is older.
+constexpr base::UnixMicros max_upload_us = 3'600'000'000;
 
 class Scrub {
   public:
@@ -90,7 +92,7 @@ class Scrub {
         WHEELYARD_TRY(place_.on_catalog([&](catalog::Catalog& catalog) -> base::Status {
             WHEELYARD_ASSIGN(const auto now, catalog.blob(oldest_orphan_->sha256));
             WHEELYARD_ASSIGN(const auto first, catalog.events_after(0, 1));
-            is_lost = !now && (first.empty() || oldest_orphan_->stored < first.front().time);
+            is_lost = !now && (first.empty() || oldest_orphan_->stored < first.front().time - max_upload_us);
             return {};
         }));
         if (is_lost)
@@ -264,8 +266,9 @@ class Scrub {
             for (const blobs::StoredBlob& blob : blobs) {
                 if (is_over || blob.size_bytes < least_bytes || blob.sha256 == suspect.sha256) continue;
                 const auto found = read_once(blob.sha256);
-                if (!found && found.error().os_error != ENOENT) return base::fail(found.error());
-                const bool is_intact = found && *found == blob.sha256;
+                if (!found && found.error().os_error == ENOENT) continue;  // collected in the meantime
+                if (!found) return base::fail(found.error());
+                const bool is_intact = *found == blob.sha256;
                 if (is_intact) control_ = blob;
                 is_over = is_intact || ++wrong == max_control_tries;
             }
@@ -340,7 +343,7 @@ class Scrub {
         for (const catalog::FileRow& file : files)
             fault.files.push_back({file.index, file.filename});
         note(std::move(fault));
-        return {};
+        return restored ? release(blob.sha256) : base::Status{};
     }
 
     // False: the trees have no file with these bytes.

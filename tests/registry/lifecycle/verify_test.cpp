@@ -8,7 +8,9 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <vector>
 
+#include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
 #include "registry/engine/sqlite/sqlite.hpp"
 #include "tests/registry/lifecycle/place_fixture.hpp"
@@ -120,11 +122,15 @@ TEST_CASE("a missing blob is stored again from the published tree; without it it
     fixture.settings.trees = {fixture.dir.path() / "none", tree};
     for (const std::string& sha256 : {row.sha256, row.metadata_sha256})
         REQUIRE(base::remove_file(fixture.blobs.path_of(sha256)));
+    // By an earlier run, which found no tree.
+    REQUIRE(fixture.catalog.set_file_state({row.index, row.filename}, catalog::FileState::quarantined,
+                                           {"verify", std::string(verify_reason) + row.sha256, noon}));
     const auto restored = fixture.scrub().value();
     REQUIRE(restored.faults.size() == 2);
     CHECK(restored.faults[0].code == "restored");
     CHECK(restored.faults[0].files.at(0).filename == row.filename);
-    CHECK(fixture.publishes == 0);
+    CHECK(fixture.state_of(row) == catalog::FileState::active);
+    CHECK(fixture.publishes == 1);
     CHECK(fixture.scrub().value().faults.empty());
 
     REQUIRE(base::remove_file(fixture.blobs.path_of(row.sha256)));
@@ -134,7 +140,7 @@ TEST_CASE("a missing blob is stored again from the published tree; without it it
     CHECK(report.faults[0].code == "missing");
     CHECK(report.faults[0].subject == row.sha256);
     CHECK(fixture.state_of(row) == catalog::FileState::quarantined);
-    CHECK(fixture.publishes == 1);
+    CHECK(fixture.publishes == 2);
     REQUIRE(fixture.blobs.store_bytes("wheel " + row.filename));
     CHECK(fixture.scrub().value().faults.empty());
     CHECK(fixture.state_of(row) == catalog::FileState::active);
@@ -159,13 +165,54 @@ TEST_CASE("blobs that are older than the catalog and of no file: an earlier cata
     fixture.store("an orphan");
     fixture.store("another");
     CHECK(fixture.scrub().value().faults.at(0).subject.find("2 blobs are of no file") == 0);
-    fixture.clock.set(noon + 1'000'000);
+    const base::UnixMicros hour = 3'600'000'000;
+    fixture.clock.set(noon + hour + 1'000'000);
     fixture.add("main", "six", "1.0");
     const auto report = fixture.scrub().value();
     REQUIRE(report.faults.size() == 1);
     CHECK(report.faults[0].code == "catalog");
     CHECK(report.faults[0].subject.find("restore a backup") != std::string::npos);
     CHECK(report.orphans == 2);
+}
+
+TEST_CASE("the orphan of a first upload that was killed is no earlier catalog") {
+    Scrubbed fixture;
+    fixture.store("an orphan");
+    fixture.clock.set(noon + 60'000'000);
+    fixture.add("main", "six", "1.0");
+    const auto report = fixture.scrub().value();
+    CHECK(report.faults.empty());
+    CHECK(report.orphans == 1);
+}
+
+TEST_CASE("blobs that gc takes while the reader is tried do not count against it") {
+    Scrubbed fixture;
+    const auto row = fixture.add("main", "six", "1.0");
+    const std::string missing = std::min(row.sha256, row.metadata_sha256);
+    REQUIRE(missing > "01");
+    REQUIRE(base::remove_file(fixture.blobs.path_of(missing)));
+    std::vector<std::string> first;  // of the store, and more than max_control_tries
+    for (int number = 10'000; first.size() < 18; ++number) {
+        const std::string bytes = "an orphan that is larger than the suspect, " + std::to_string(number);
+        if (base::sha256_hex(bytes).starts_with("00")) first.push_back(fixture.store(bytes));
+    }
+    std::sort(first.begin(), first.end());
+    std::size_t reads = 0;
+    fixture.progress = [&](const VerifyProgress&) {
+        ++reads;
+        if (reads == first.size()) {  // this one would show that the reader is right
+            REQUIRE(base::remove_file(fixture.blobs.path_of(first.back())));
+            fixture.flip_bit(first.front());
+        }
+        if (reads == first.size() + 1) {  // the first try, after they were listed
+            for (std::size_t i = 1; i + 1 < first.size(); ++i)
+                REQUIRE(base::remove_file(fixture.blobs.path_of(first[i])));
+        }
+    };
+    const auto report = fixture.scrub();
+    REQUIRE_MESSAGE(report, report.error().text());
+    REQUIRE(report->faults.size() == 1);
+    CHECK(report->faults[0].code == "missing");
 }
 
 TEST_CASE("a missing blob is seen beside a larger hash in its folder, too") {
