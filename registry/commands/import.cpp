@@ -28,6 +28,7 @@
 #include "registry/intake/stored_row.hpp"
 #include "registry/intake/torch_tables.hpp"
 #include "registry/intake/validation.hpp"
+#include "registry/lifecycle/perform.hpp"
 #include "registry/store/index_list.hpp"
 #include "registry/store/opened_store.hpp"
 
@@ -84,14 +85,22 @@ class Importer {
                                                    : find_wheel(http_, source_.from, choice);
                          }));
         WHEELYARD_ASSIGN(const auto there, store_.catalog->file(index_.name, choice.filename));
-        if (there && there->sha256 == place.sha256) return Imported{*there, true, {}};
-        if (there) return refused(name_taken(choice.filename, {.sha256_there = there->sha256}));
-        WHEELYARD_TRY(check_origin(index_, {choice.name.project, {}}));  // an import brings no attestations
+        if (there && there->sha256 != place.sha256)
+            return refused(name_taken(choice.filename, {.sha256_there = there->sha256}));
+        if (there && are_bytes_there(*there)) return Imported{*there, true, {}};
+        // An import brings no attestations.
+        if (!there) WHEELYARD_TRY(check_origin(index_, {choice.name.project, {}}));
         WHEELYARD_ASSIGN(blobs::StagedBlob staged, fetch(choice, place));
         WHEELYARD_ASSIGN(const inspect::Inspection inspection, inspect(choice, staged));
         const std::uint64_t size_bytes = staged.size();
         WHEELYARD_ASSIGN(const std::string metadata, store_.blobs->store_bytes(inspection.metadata_bytes));
         WHEELYARD_ASSIGN(const std::string stored, store_.blobs->store(std::move(staged)));
+        // What verify has quarantined for the sake of these bytes, in any index, as after an upload.
+        WHEELYARD_TRY(lifecycle::release_intact(store_.place(clock_), stored, local_actor()));
+        if (there) {
+            WHEELYARD_ASSIGN(const auto repaired, store_.catalog->file(index_.name, choice.filename));
+            return Imported{repaired.value_or(*there), true, {}};
+        }
         catalog::FileRow row = stored_row({.index = index_.name,
                                            .filename = choice.filename,
                                            .sha256 = stored,
@@ -104,6 +113,14 @@ class Importer {
     }
 
   private:
+    // The bytes of a quarantined file are read, since verify may have found them damaged.
+    [[nodiscard]] bool are_bytes_there(const catalog::FileRow& row) const {
+        const auto is_there = [&](const std::string& sha256) {
+            return row.state == catalog::FileState::active ? store_.blobs->contains(sha256)
+                                                           : store_.blobs->is_intact(sha256);
+        };
+        return is_there(row.sha256) && is_there(row.metadata_sha256);
+    }
     // What the command line names is read with the rights of who runs the command.
     static bool is_missing(const fs::path& file) {
         std::error_code error;

@@ -149,8 +149,8 @@ wire::Answered<void> store_content(Upload& upload, const UploadParts& parts) {
                              .stated_by = upload.origin.agent,
                              .built_cpu = std::move(built_cpu)},
                             inspection);
-    upload.inspection.reset();  // the request still waits for its page
-    return {};
+    upload.inspection.reset();               // the request still waits for its page
+    return release_repaired(upload, parts);  // of other indexes
 }
 
 }  // namespace wheelyard::registry

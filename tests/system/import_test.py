@@ -243,6 +243,20 @@ class ImportTest(FarmCase):
         self.made("yard-taken-name", value=2)
         self.assert_failed(self.run_import(wheel.filename, source=self.sources.url), "never changes its bytes")
 
+    def test_what_verify_found_damaged_is_repaired_by_an_import_of_the_same_file(self):
+        wheel = self.made("yard-damaged")
+        self.assert_ran(self.run_import(wheel.filename, source=self.sources.url))
+        sha256 = sha256_of(self.sources.folder / wheel.filename)
+        blob = self.farm.data / "blobs" / "sha256" / sha256[:2] / sha256
+        blob.chmod(0o644)
+        with open(blob, "r+b") as file:
+            file.write(b"?")
+        self.assertEqual(self.farm.run("wheelyard-registry", "verify", "--restart", "-c", self.farm.config).returncode, 1)
+        self.assertEqual(self.farm.files("yard-damaged"), {})
+        self.assert_ran(self.run_import(wheel.filename, source=self.sources.url), "there already")
+        self.assertEqual(self.farm.files("yard-damaged")[wheel.filename]["hashes"], {"sha256": sha256})
+        self.assert_ran(self.farm.run("wheelyard-registry", "verify", "--restart", "-c", self.farm.config))
+
     def test_an_unknown_name_is_reported_with_similar_ones(self):
         wheel = self.made("yard-near")
         self.assert_failed(self.run_import(wheel.filename.replace("1.0", "1.1"), source=self.sources.url), "did you mean", wheel.filename)

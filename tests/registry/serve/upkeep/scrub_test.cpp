@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "lib/base/files/file.hpp"
+#include "registry/lifecycle/perform.hpp"
 #include "tests/registry/upload_fixture.hpp"
 #include "tests/support/becomes_true.hpp"
 
@@ -44,6 +45,24 @@ TEST_CASE("flipped bytes are found and their file is quarantined; the same uploa
     CHECK(again.done.quarantined_because.empty());
     CHECK(again.done.serial == registry.cli.last_serial().value());  // the page is waited for
     CHECK(registry.store.is_intact(row.sha256));
+    CHECK(registry.cli.file("main", form.filename).value()->state == catalog::FileState::active);
+}
+
+TEST_CASE(
+    "the first upload into another index repairs the bytes, and the quarantine of verify ends there, too") {
+    RegistryFixture registry;
+    const Form form = Form::of(WheelWriter("six", "1.16.0"));
+    REQUIRE(registry.send(form).status == 200);
+    const auto row = registry.cli.file("main", form.filename).value().value();
+    REQUIRE(base::remove_file(registry.store.path_of(row.sha256)));
+    REQUIRE(registry.cli.set_file_state(
+        {"main", form.filename}, catalog::FileState::quarantined,
+        {"verify", std::string(lifecycle::verify_reason) + row.sha256 + " are missing",
+         registry.clock.now()}));
+    registry.token = registry.add_token({"other"}, {"*"}, "of the other");
+    const auto done = registry.send(registry.head("other"), form.body());
+    CHECK(done.status == 200);
+    CHECK(done.done.serial == registry.cli.last_serial().value());
     CHECK(registry.cli.file("main", form.filename).value()->state == catalog::FileState::active);
 }
 
