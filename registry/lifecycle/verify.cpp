@@ -20,6 +20,12 @@ constexpr std::string_view format_name = "wheelyard.verify/1";
 // The first upload of a registry may be killed before its event, and leave an orphan that is older.
 constexpr base::UnixMicros max_upload_us = 3'600'000'000;
 
+// The file is in the cache of its upstream, which has the same bytes. A promoted one is no such copy.
+bool is_cached_copy(const catalog::FileRow& file) {
+    const std::size_t dot = file.index.find('.');
+    return dot != std::string::npos && file.uploaded_by == "upstream:" + file.index.substr(dot + 1);
+}
+
 class Scrub {
   public:
     Scrub(const LifecycleParts& place, base::Clock& clock, const VerifySettings& settings,
@@ -286,6 +292,11 @@ class Scrub {
             WHEELYARD_ASSIGN(const auto files, catalog.files_of_blob(blob.sha256));
             for (const catalog::FileRow& file : files) {
                 fault.files.push_back({file.index, file.filename});
+                if (code == "missing" && is_cached_copy(file)) {
+                    WHEELYARD_ASSIGN(const auto evicted,
+                                     catalog.evict(fault.files.back(), {"verify", reason, clock_.now()}));
+                    if (evicted.outcome == catalog::ChangeOutcome::changed) continue;  // else it is pinned
+                }
                 WHEELYARD_ASSIGN(
                     const auto changed,
                     catalog.set_file_state(

@@ -5,7 +5,8 @@
 // as what it is: if it is not, the reader is at fault (this machine's memory, a proxy, another store), and the run
 // releases what it has quarantined, and ends. Each run begins with the files that an earlier one has quarantined, and
 // releases those whose bytes are intact; an upload of the same bytes does so at once. A blob that is gone from a folder
-// is stored again where the published tree has its bytes.
+// is stored again where the published tree has its bytes. A file in the cache of an upstream whose blob is gone is evicted
+// instead of quarantined: the next request fetches it.
 //
 // The state file, such as `verify.json` of the data folder, records progress, so that a stopped run continues where it was:
 //

@@ -185,6 +185,25 @@ TEST_CASE("the orphan of a first upload that was killed is no earlier catalog") 
     CHECK(report.orphans == 1);
 }
 
+TEST_CASE("a fetched copy whose blob is gone is evicted, and a promoted one is quarantined") {
+    Scrubbed fixture;
+    const auto cached = fixture.add("main.public", "six", "1.0", "py3-none-any", "upstream:public");
+    const auto pinned = fixture.add("main.public", "torch", "1.0", "py3-none-any", "upstream:public");
+    const auto uploaded = fixture.add("main.public", "numpy", "1.0");
+    REQUIRE(fixture.act(
+        {.verb = Verb::promote, .index = "main.public", .filename = cached.filename, .to_index = "public"}));
+    REQUIRE(fixture.act({.verb = Verb::pin, .index = "main.public", .filename = pinned.filename}));
+    for (const auto& row : {cached, pinned, uploaded})
+        REQUIRE(base::remove_file(fixture.blobs.path_of(row.sha256)));
+    const auto report = fixture.scrub().value();
+    CHECK(report.faults.size() == 3);
+    CHECK_FALSE(fixture.catalog.file("main.public", cached.filename).value().has_value());
+    CHECK(fixture.catalog.file("public", cached.filename).value()->state == catalog::FileState::quarantined);
+    CHECK(fixture.state_of(pinned) == catalog::FileState::quarantined);
+    CHECK(fixture.state_of(uploaded) == catalog::FileState::quarantined);
+    CHECK(fixture.catalog.add_file(cached)->outcome == catalog::AddOutcome::added);  // fetched again
+}
+
 TEST_CASE("blobs that gc takes while the reader is tried do not count against it") {
     Scrubbed fixture;
     const auto row = fixture.add("main", "six", "1.0");
