@@ -2,6 +2,7 @@
 #include "lib/io/toml.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <deque>
 #include <tuple>
@@ -109,6 +110,10 @@ fs::path resolve(const fs::path& file, const std::string& value) {
 }  // namespace
 
 tl::unexpected<base::Error> fail_configuration(base::Error error) {
+    constexpr std::array passing{EADDRNOTAVAIL, EDQUOT, EIO,    EMFILE,   ENFILE,
+                                 ENOMEM,        ENOSPC, ESTALE, ETIMEDOUT};
+    if (std::find(passing.begin(), passing.end(), error.os_error) != passing.end())
+        return base::fail(std::move(error));
     return base::fail_as(base::ErrorKind::malformed, base::Recovery::person, std::move(error));
 }
 

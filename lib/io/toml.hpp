@@ -27,7 +27,7 @@
 namespace wheelyard::io {
 
 // `error` is about a configuration that stays wrong until a person changes it: programs end with the status of wrong
-// usage, 2.
+// usage, 2. An error of the system that may pass, such as a full disk or an NFS server that is away, stays as it is.
 [[nodiscard]] tl::unexpected<base::Error> fail_configuration(base::Error error);
 [[nodiscard]] bool is_of_configuration(const base::Error& error);
 
@@ -84,7 +84,7 @@ class TomlTable {
 
 class TomlDocument {
   public:
-    // Errors, all is_of_configuration(): "config.missing" (no such file), "config.syntax" (file:line:column); that of
+    // Errors, as of fail_configuration(): "config.missing" (no such file), "config.syntax" (file:line:column); that of
     // a file that cannot be read.
     [[nodiscard]] static base::Result<TomlDocument> read(const std::filesystem::path& file);
     [[nodiscard]] static base::Result<TomlDocument> parse(std::string_view text,

@@ -288,7 +288,9 @@ base::Result<RegistryConfig> read_config(const std::filesystem::path& file) {
     if (text.error().os_error != ENOENT) {
         const std::string fault = base::fault_of_file(file);
         return io::fail_configuration(fault.empty() ? std::move(text.error())
-                                                    : base::Error{"config.unreadable", fault});
+                                                    : base::Error{.code = "config.unreadable",
+                                                                  .sentence = fault,
+                                                                  .os_error = text.error().os_error});
     }
     const std::string folder = file.has_parent_path() ? file.parent_path().string() : ".";
     return io::fail_configuration({"config.missing", "This configuration file does not exist", file.string(),

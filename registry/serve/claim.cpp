@@ -2,11 +2,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -53,19 +52,21 @@ base::Status check_store_folder(const std::filesystem::path& store, const std::o
             "store.unit", "The unit lets the server write nothing here", store.string(),
             "`systemctl edit wheelyard-registry`, and below [Service] ReadWritePaths=" + store.string());
     std::filesystem::path there = std::filesystem::absolute(store);
-    std::error_code ignored;
-    while (!std::filesystem::exists(there, ignored) && there != there.parent_path())
+    std::error_code fault;
+    while (!std::filesystem::exists(there, fault) && (!fault || fault == std::errc::permission_denied) &&
+           there != there.parent_path())
         there = there.parent_path();
     const bool is_there = there == std::filesystem::absolute(store);
     if (!is_there && unit && is_below(store, unit->made)) return {};
-    int why = 0;
-    if (!std::filesystem::is_directory(there, ignored))
-        why = ENOTDIR;
+    int why = fault.value();
+    if (why != 0 || !std::filesystem::is_directory(there, fault))
+        why = fault ? fault.value() : ENOTDIR;
     else if (unit && unit->user != base::user_name(::geteuid()))  // this process is the owner of `there`
         why = EACCES;
     else if (::faccessat(AT_FDCWD, there.c_str(), R_OK | W_OK | X_OK, AT_EACCESS) != 0)
         why = errno;
     if (why == 0) return {};
+    if (why != EACCES) return base::fail_errno("using the store's folder", there.string(), why);
     const std::string user = unit ? unit->user : base::user_name(::geteuid());
     const std::string quoted = base::quote_shell(store.string());
     return base::fail("store.folder",
@@ -105,12 +106,8 @@ base::Status check_other_files(const RegistryConfig& file) {
     return {};
 }
 
-// Unless waiting may repair it, such as a full disk or an address that the network gives later.
 base::Status of_configuration(base::Status checked) {
-    constexpr std::array passing{EADDRNOTAVAIL, EDQUOT, EIO,    EMFILE,   ENFILE,
-                                 ENOMEM,        ENOSPC, ESTALE, ETIMEDOUT};
-    if (checked || std::find(passing.begin(), passing.end(), checked.error().os_error) != passing.end())
-        return checked;
+    if (checked) return checked;
     return io::fail_configuration(std::move(checked.error()));
 }
 

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cerrno>
+
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/temp_dir.hpp"
 #include "lib/base/text/text.hpp"
@@ -333,6 +335,10 @@ TEST_CASE("a file is read from disk; a missing one has its own error code") {
     CHECK(document.root().path("data") == dir.path().parent_path() / "data");
     CHECK(document.finish());
     CHECK(TomlDocument::read(dir.path()).error().code == "os.EISDIR");
+    CHECK(is_of_configuration(TomlDocument::read(dir.path()).error()));
+    const auto away = TomlDocument::read("/proc/self/mem");  // as of a disk or a server that does not answer
+    CHECK(away.error().os_error == EIO);
+    CHECK_FALSE(is_of_configuration(away.error()));
     REQUIRE(base::replace_file(file, std::string((1u << 20) + 1, '#')));
     CHECK(TomlDocument::read(file).error().code == "file.too_large");
 }

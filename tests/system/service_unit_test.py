@@ -100,6 +100,7 @@ class ServiceUnitTest(OwnFarmsCase):
             self.assertEqual(done.returncode, 1, done.stderr)
             self.assertIn("another program uses it", done.stderr)
             self.assertEqual(self.serve(self.configured(listen=f"127.0.0.1:{other.getsockname()[1]}"), "--check").returncode, 0)
+        self.assertEqual(self.serve(Path("/proc/self/mem")).returncode, 1)  # EIO, as of a server of files that is away
         absent = f'[stores]\ndatabase = "postgres://nobody@127.0.0.1:{free_port()}/none"\n'
         done = self.serve(self.configured(more=absent))
         self.assertEqual(done.returncode, 1, done.stderr)
