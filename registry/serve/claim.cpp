@@ -82,6 +82,8 @@ base::Status check_start_itself(const RegistryConfig& file, const std::optional<
     WHEELYARD_TRY(http::check_listening(file.server, unit && unit->has_low_ports));
     WHEELYARD_TRY(read_signing_key(file));
     WHEELYARD_TRY(read_trusted_root(file));
+    for (const auto& secret : {file.blob_place().credentials_file, file.database().password_file})
+        if (!secret.empty()) WHEELYARD_TRY(base::open_read(secret));
     return check_store_folder(file.store, unit);
 }
 
@@ -149,7 +151,6 @@ base::Result<std::unique_ptr<Claim>> Claim::take(const RegistryConfig& file, con
     WHEELYARD_ASSIGN(auto signing_key, read_signing_key(file));
     WHEELYARD_ASSIGN(auto trusted_root, read_trusted_root(file));
     database::Store store(file.database());
-    base::become_owner_of(file.store);
     WHEELYARD_TRY(base::make_directories(file.store));
     WHEELYARD_ASSIGN(base::Fd lock, lock_store(file.store));
     WHEELYARD_ASSIGN(auto list, read_index_list(store));

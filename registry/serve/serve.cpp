@@ -108,6 +108,7 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
         WHEELYARD_ASSIGN(const RegistryConfig as_server, read_config(arguments.config));
         return check_configuration(as_server, unit);
     }
+    base::become_owner_of(file.store);
     std::optional<LongStart> starting(std::in_place);
     WHEELYARD_TRY(check_start(file));
     const Program program{open_publisher, render, show_status, clock};

@@ -220,6 +220,14 @@ executable = "/usr/bin/python3"
             server.terminate()
         self.assertEqual(server.returncode, 0)
         self.assertTrue((own / "ready").read_text().startswith("http"))
+        (own / "key").write_text("root's")
+        good = config.read_text()
+        for more in ('[attest]\nkey', '[stores]\nblobs = "s3://farm"\nblobs_credentials_file'):
+            config.write_text(f'{good}{more} = "{own}/key"\n')
+            done = self.run_root("serve", "-c", config)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(f"user {SERVICE} as that user", done.stderr)
+        config.write_text(good)
 
     def test_root_that_may_become_nobody_works_as_root(self):
         """As in a container without CAP_SETUID."""
