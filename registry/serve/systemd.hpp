@@ -1,6 +1,7 @@
 // What the server tells systemd, and what its unit (docs/reference/wheelyard-registry.service) lets it do.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -23,12 +24,14 @@ struct Work {
     [[nodiscard]] bool is_beyond(const Work& before) const;
 };
 
-// While it exists, systemd waits for READY=1 beyond TimeoutStartSec as long as this process works.
+// While it exists, systemd waits for READY=1 beyond TimeoutStartSec: five minutes, in which this process may wait for
+// others, and then as long as it works.
 class LongStart {
   public:
     explicit LongStart(std::int64_t pause_ms = 10'000);
 
   private:
+    const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
     std::optional<Work> before_ = {};
     BackgroundTask extending_;
 };

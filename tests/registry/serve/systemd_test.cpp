@@ -2,7 +2,18 @@
 #include "registry/serve/systemd.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "lib/base/files/fd.hpp"
+#include "lib/base/files/temp_dir.hpp"
+
+using namespace wheelyard;
 using namespace wheelyard::registry;
 
 namespace {
@@ -45,4 +56,27 @@ TEST_CASE("a start works as long as it computes, or reads or writes a disk") {
     CHECK_FALSE(Work{109, 5}.is_beyond(before));
     CHECK(Work{110, 5}.is_beyond(before));
     CHECK(Work{100, 6}.is_beyond(before));
+}
+
+TEST_CASE("a start that only waits for others is waited for") {
+    const base::TempDir dir = base::TempDir::make("notify").value();
+    const std::string path = dir.path() / "notify";
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    const base::Fd manager(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    REQUIRE(::bind(manager.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+    const timeval patience{30, 0};
+    REQUIRE(::setsockopt(manager.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) == 0);
+    REQUIRE(::setenv("NOTIFY_SOCKET", path.c_str(), 1) == 0);
+    {
+        const LongStart start(100);  // 30 s of its looks are no work
+        for (int told = 0; told < 3; ++told) {
+            std::string state(100, '\0');
+            const ssize_t size = ::recv(manager.get(), state.data(), state.size(), 0);
+            REQUIRE(size > 0);
+            CHECK(state.starts_with("EXTEND_TIMEOUT_USEC="));
+        }
+    }
+    ::unsetenv("NOTIFY_SOCKET");
 }
