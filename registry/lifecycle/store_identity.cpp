@@ -165,6 +165,10 @@ base::Result<StoreClaim> claim_store(const LifecycleParts& place) {
     if (!claim.history || own.newest.serial <= claim.identity.event.serial) return claim;
     claim.identity.event = own.newest;
     WHEELYARD_TRY(write_identity(place.blobs, claim.identity));
+    WHEELYARD_ASSIGN(const Own after, look_at_catalog(place, std::nullopt));
+    if (after.registry == own.registry) return claim;
+    claim.identity.registry = after.registry;  // adopt_store() came in between
+    WHEELYARD_TRY(write_identity(place.blobs, claim.identity));
     return claim;
 }
 

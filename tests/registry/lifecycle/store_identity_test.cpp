@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <utility>
 
 #include "lib/base/digest/digest.hpp"
 #include "tests/registry/lifecycle/place_fixture.hpp"
@@ -106,6 +107,21 @@ TEST_CASE("who adopts a store has it, and the catalog that had it is refused") {
     REQUIRE(adopt_store(fixture.place));
     CHECK(refused_gc(fixture.place).empty());
     CHECK(refused_gc(copy.place) == "store.of_another");
+}
+
+TEST_CASE("a server that notes its newest event while its store is adopted leaves the new registry there") {
+    PlaceFixture fixture;
+    fixture.add("main", "six", "1.0");
+    LifecycleParts server = fixture.place;
+    bool adopts = true;
+    server.on_catalog = [&](const CatalogWork& work) {
+        auto done = work(fixture.catalog);
+        if (std::exchange(adopts, false)) REQUIRE(adopt_store(fixture.place));
+        return done;
+    };
+    REQUIRE(claim_store(server));
+    CHECK(read_identity(fixture.blobs).value()->registry == fixture.catalog.registry_id().value());
+    CHECK(refused_gc(fixture.place).empty());
 }
 
 TEST_CASE("a store of an older program is taken by the catalog that knows its wheels, orphans or not") {
