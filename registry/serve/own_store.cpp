@@ -34,12 +34,16 @@ OwnStore::OwnStore(std::unique_ptr<catalog::Catalog> catalog, const RegistryConf
 
 bool OwnStore::is_there() const {
     const auto found = lifecycle::read_identity(parts_.blobs);
-    return found && *found && (name_.empty() || name_of(**found) == name_);
+    if (!found || !*found) return false;
+    if (!name_.empty()) return name_of(**found) == name_;
+    const auto registry = catalog_->registry_id();
+    return registry && *registry == (*found)->registry;
 }
 
 base::Status OwnStore::note() {
     const auto claim = lifecycle::claim_store(parts_);
     is_of_another_ = !claim && lifecycle::is_of_store(claim.error());
+    if (claim) has_other_history_ = !claim->history;
     if (claim && name_.empty()) name_ = name_of(claim->identity);
     base::Status noted = claim ? claim->history : base::fail(claim.error());
     const std::string why = noted ? std::string() : noted.error().text();

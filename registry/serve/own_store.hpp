@@ -17,7 +17,7 @@ namespace wheelyard::registry {
 // Far below the least grace of gc (lifecycle/store_identity.hpp).
 inline constexpr std::int64_t note_store_ms = 60'000;
 
-// One thread at a time, but for is_of_another().
+// One thread at a time, but for is_of_another() and has_other_history().
 class OwnStore {
   public:
     // "store.of_another", "store.identity". A server starts, and shows its pages, while the store does not answer.
@@ -26,11 +26,13 @@ class OwnStore {
                                                                       const blobs::BlobStore& blobs);
     // "8f0c… s3://farm": the same for all who use this store. Empty: it has not answered yet.
     [[nodiscard]] const std::string& name() const { return name_; }
-    // Whether the store of name() answers here.
+    // Whether the store of name() answers here; without a name, one of this catalog.
     [[nodiscard]] bool is_there() const;
     // Notes the newest event; logs why it is not noted, once.
     base::Status note();
     [[nodiscard]] bool is_of_another() const { return is_of_another_; }
+    // "store.other_history" at the last note().
+    [[nodiscard]] bool has_other_history() const { return has_other_history_; }
 
   private:
     OwnStore(std::unique_ptr<catalog::Catalog> catalog, const RegistryConfig& config,
@@ -41,6 +43,7 @@ class OwnStore {
     std::string name_;
     std::string why_not_noted_;
     std::atomic<bool> is_of_another_ = false;
+    std::atomic<bool> has_other_history_ = false;
 };
 
 }  // namespace wheelyard::registry

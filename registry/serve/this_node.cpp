@@ -226,6 +226,9 @@ std::string ThisNode::why_not_ready() const {
     const auto seen = lease_.seen();
     if (own_store_->is_of_another())
         return "the store of the wheels is another registry's: the log says more";
+    if (own_store_->has_other_history() && may_write())
+        return "degraded: the store of the wheels knows a newer or another copy of this catalog: the log "
+               "says more";
     if (may_answer()) {
         if (!reading.empty()) return "degraded: reading only since " + reading + ": " + seen.last_failure;
         if (!seen.is_clock_off) return {};

@@ -46,10 +46,10 @@ struct OtherCatalog {
 };
 
 std::string refused_gc(const LifecycleParts& place) {
-    Action dry = gc;
+    Action dry = gc_of_all;
     dry.dry_run = true;  // a figure is wrong as well
     const auto done = perform(place, dry, "anna");
-    CHECK(perform(place, gc, "anna").has_value() == done.has_value());
+    CHECK(perform(place, gc_of_all, "anna").has_value() == done.has_value());
     return done ? std::string() : done.error().code;
 }
 
