@@ -2,6 +2,7 @@
 // the file system; a missing folder is one.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <string_view>
 
@@ -9,8 +10,9 @@
 
 namespace wheelyard::base {
 
-// Removes the temporary files of replace_file(`path`).
-[[nodiscard]] Status remove_temporary_files(const std::filesystem::path& path);
+// Removes the temporary files of replace_file(`path`); with an age, also while others write there: only those that nobody
+// has written for so long.
+[[nodiscard]] Status remove_temporary_files(const std::filesystem::path& path, std::chrono::seconds age = {});
 // Removes those of all files directly in `folder`, but for names that begin with `kept`: the caller's own.
 [[nodiscard]] Status remove_temporary_files_in(const std::filesystem::path& folder,
                                                std::string_view kept = {});

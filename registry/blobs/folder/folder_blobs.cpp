@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <system_error>
 #include <utility>
 
@@ -24,6 +25,8 @@ namespace fs = std::filesystem;
 
 constexpr int max_placing_tries = 16;
 constexpr std::size_t compared_piece_bytes = base::mib;
+// Who writes registry.json beside open() takes milliseconds.
+constexpr std::chrono::minutes left_after(1);
 
 // The 256 folders, durable before anything in them is acknowledged: also those that a killed run made and did
 // not come to sync. So no blob pays for the fsync of a folder made for it.
@@ -171,8 +174,7 @@ base::Result<FolderBlobs> FolderBlobs::open(const fs::path& directory) {
     WHEELYARD_TRY(make_folders(root_of(directory)));
     WHEELYARD_TRY(check_same_file_system(directory));
     WHEELYARD_TRY(put_back_collecting(directory));
-    WHEELYARD_TRY(
-        base::remove_temporary_files(identity_of(directory)));  // who writes it now does so again later
+    WHEELYARD_TRY(base::remove_temporary_files(identity_of(directory), left_after));
     WHEELYARD_ASSIGN(base::Fd root, base::open_read(root_of(directory)));
     return FolderBlobs(directory, std::move(staging), std::move(root));
 }

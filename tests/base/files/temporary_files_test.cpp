@@ -21,6 +21,17 @@ TEST_CASE("temporary files of one name are removed, and no other file") {
         CHECK(fs::exists(place.path() / name));
 }
 
+TEST_CASE("a temporary file that somebody may still write stays where an age is asked for") {
+    const TempDir place = TempDir::make("temporary").value();
+    const fs::path left = place.path() / ".note.json.tmp.0a", written = place.path() / ".note.json.tmp.1b";
+    for (const auto& file : {left, written})
+        REQUIRE(replace_file(file, "x"));
+    fs::last_write_time(left, fs::file_time_type::clock::now() - std::chrono::hours(1));
+    REQUIRE(remove_temporary_files(place.path() / "note.json", std::chrono::minutes(30)));
+    CHECK_FALSE(fs::exists(left));
+    CHECK(fs::exists(written));
+}
+
 TEST_CASE("those of all files in a folder are removed, and below it only where asked") {
     const TempDir place = TempDir::make("temporary").value();
     fs::create_directory(place.path() / "in");
