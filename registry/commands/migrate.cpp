@@ -1,11 +1,16 @@
 // `store migrate`: copies the blobs of a registry to another store, beside a running server, and the catalog to another
 // database once none runs. `store adopt`: makes a store this registry's.
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <string>
+#include <system_error>
 
+#include "lib/base/files/file.hpp"
 #include "lib/base/process/terminal.hpp"
 #include "lib/base/process/user.hpp"
 #include "lib/base/text/text.hpp"
@@ -106,10 +111,23 @@ base::Result<lifecycle::MigrationReport> copy_blobs(const MigrateArguments& argu
     return lifecycle::migrate(*catalog, *from, *to, progress);
 }
 
+// A new data folder below one of root's is for the server that has used the store.
+base::Status make_data_folder(const RegistryConfig& config, const std::filesystem::path& folder) {
+    const auto owner = base::other_owner_of(config.store);
+    std::error_code ignored;
+    if (!owner || base::other_owner_of(folder) || std::filesystem::exists(folder, ignored)) return {};
+    return base::acting_as(base::FileUser::caller, [&]() -> base::Status {
+        WHEELYARD_TRY(base::make_directories(folder));
+        if (::chown(folder.c_str(), owner->user, owner->group) == 0) return {};
+        return base::fail_errno("chown", folder.string(), errno);
+    });
+}
+
 // Also fails if some blobs are missing or damaged, so that nobody switches to the other store then.
 base::Status run_migrate(const MigrateArguments& arguments, const base::Clock& clock) {
     WHEELYARD_ASSIGN(const RegistryConfig other, read_config(arguments.to));
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
+    WHEELYARD_TRY(make_data_folder(config, other.store));
     base::become_owner_of(other.store);
     const blobs::Place place = other.blob_place();
     const database::Store database(config.database()), other_database(other.database());

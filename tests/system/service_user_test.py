@@ -229,6 +229,12 @@ executable = "/usr/bin/python3"
             self.assertIn(f"user {SERVICE} as that user", done.stderr)
         config.write_text(good)
 
+    def test_a_new_data_folder_below_one_of_root_is_the_service_s(self):
+        config, other = self.filled(), self.etc / "other.toml"
+        other.write_text(config.read_text().replace(str(self.home / "data"), str(self.folder / "new")))
+        self.assert_ran(self.run_root("store", "migrate", "-q", "-c", config, "--to", other))
+        self.assertEqual(self.owners(self.folder / "new"), {SERVICE})
+
     def test_root_that_may_become_nobody_works_as_root(self):
         """As in a container without CAP_SETUID."""
         config = self.filled()
