@@ -14,7 +14,7 @@ using namespace wheelyard::lifecycle;
 
 namespace {
 
-const Action gc{.verb = Verb::collect, .grace_ms = day_ms};
+const Action gc_of_all{.verb = Verb::collect, .grace_ms = day_ms};
 
 // A catalog that uses the store of the fixture.
 struct OtherCatalog {
