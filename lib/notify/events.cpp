@@ -17,7 +17,7 @@ constexpr std::array rows{
     EventRow{"agent.late", "registry", "a site has not reported when it should have", day},
     EventRow{"agent.reused", "registry", "the renewal of an agent that enrolled was used twice, so somebody has a copy; the agent is revoked", month},
     EventRow{"upstream.alarm", "registry", "an upstream sends other bytes under a known file name; the log has the names", 1},
-    EventRow{"database.history_lost", "registry", "the database lost events that a node had shown, as after a failover to an asynchronous standby; the node made its pages again", 1},
+    EventRow{"database.history_lost", "registry", "the database lacks events that a server had shown, as after a failover to an asynchronous standby, or with an older copy of the catalog; the pages were made again", 1},
     EventRow{"file.quarantined", "registry", "a file waits in quarantine until a person decides", month},
     EventRow{"disk.reserve", "registry", "the disk of the store is full: its reserve is used, or less than `min_free_mib` is free", day},
     EventRow{"certificate.expires", "registry", "the server's certificate ends within 14 days, or has ended", day},
