@@ -175,7 +175,7 @@ base::Result<std::string> name_meant(const std::string& name, const Plan& plan,
 // Of a name that has no attempt: its cell may be planned.
 base::Error no_log(Workplace& place, const JournalContent& journal, const std::string& name) {
     base::Error unknown{"logs.unknown", "No cell or attempt has this name", name,
-                              "`plan` lists the cells, `status` the attempts"};
+                        "`plan` lists the cells, `status` the attempts"};
     const auto plan = place.agent().look();
     if (!plan) return unknown;
     const auto meant = name_meant(name, *plan, journal);
