@@ -116,7 +116,7 @@ if IS_FULL:
                           ("the store lies to one node", lambda: site.spoil_way("missing", 4 * LEASE_S)),
                           ("the store lies to the writer", lambda: site.spoil_way("missing", 4 * LEASE_S, is_writer=True)),
                           ("another lease", lambda: site.refuse_unequal("[node] lease_s", lease_s=LEASE_S + 1)),
-                          ("another folder of the bucket", lambda: site.refuse_unequal("keeps the wheels elsewhere", prefix="/other"))]
+                          ("another folder of the bucket", lambda: site.refuse_unequal("in [stores] blobs", prefix="/other"))]
                 if any(site.has_clock(one) for one in site.nodes):
                     step = chance.choice(["+40s", "-40s", "+1200s", "-0.5s"])
                     others.append((f"clock of {names[-1]} {step}", lambda step=step: site.set_clock(step, 6)))
