@@ -224,12 +224,9 @@ base::Error error_of(const wire::Problem& problem) {
     for (const ShellAdvice& row : shell_advice) {
         if (advice == row.http) advice = row.shell;
     }
-    return {problem.code, without_full_stop(problem.detail), problem.value, std::move(advice)};
-}
-
-std::string without_full_stop(std::string sentence) {
+    std::string sentence = problem.detail;
     if (sentence.ends_with('.')) sentence.pop_back();
-    return sentence;
+    return {problem.code, std::move(sentence), problem.value, std::move(advice)};
 }
 
 base::Result<std::unique_ptr<Door>> Door::open(const DoorTarget& target, const OpenPublisher& open_publisher,

@@ -26,7 +26,6 @@ struct DoorTarget {
 
 // As errors of commands are printed: a detail of a problem is a whole sentence.
 [[nodiscard]] base::Error error_of(const wire::Problem& problem);
-[[nodiscard]] std::string without_full_stop(std::string sentence);
 
 class Door {
   public:

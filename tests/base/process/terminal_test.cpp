@@ -54,6 +54,17 @@ std::string on_terminal(const std::vector<std::string>& pieces, bool raw) {
     });
 }
 
+std::string from_file(const std::function<void(std::FILE*)>& write) {
+    std::FILE* file = std::tmpfile();
+    REQUIRE(file != nullptr);
+    write(file);
+    std::rewind(file);
+    char text[4096];
+    const auto got = std::fread(text, 1, sizeof text, file);
+    std::fclose(file);
+    return {text, got};
+}
+
 }  // namespace
 
 TEST_CASE("a terminal gets no control character, unless the caller asks for raw text") {
@@ -89,25 +100,11 @@ TEST_CASE("what programs print is printable on a terminal and elsewhere, by a st
         std::ostream(&lines) << "of a stream \u009b that breaks\n";
     };
     CHECK(from_terminal(write) == "text ?[2J\n? 7\nof a stream ? that\n  breaks\n");
-    std::FILE* file = std::tmpfile();
-    REQUIRE(file != nullptr);
-    write(file);
-    std::rewind(file);
-    char text[4096];
-    const auto got = std::fread(text, 1, sizeof text, file);
-    std::fclose(file);
-    CHECK(std::string(text, got) == "text ?[2J\n? 7\nof a stream ? that breaks\n");
+    CHECK(from_file(write) == "text ?[2J\n? 7\nof a stream ? that breaks\n");
 }
 
 TEST_CASE("a message fits a terminal, and is one line elsewhere") {
     const auto print = [](std::FILE* out) { print_message(out, "error: run `tool --all --now`\x1b\n"); };
     CHECK(from_terminal(print) == "error: run\n  `tool --all --now`?\n");
-    std::FILE* file = std::tmpfile();
-    REQUIRE(file != nullptr);
-    print(file);
-    std::rewind(file);
-    char text[4096];
-    const auto got = std::fread(text, 1, sizeof text, file);
-    std::fclose(file);
-    CHECK(std::string(text, got) == "error: run `tool --all --now`?\n");
+    CHECK(from_file(print) == "error: run `tool --all --now`?\n");
 }
