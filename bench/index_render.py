@@ -3,10 +3,10 @@
 
 Each program creates its whole index of the same wheels, in turns; ten wheels per project. What each reads and writes:
 
-    wheelyard             from its catalog: HTML and JSON pages, a folder and two hard links per wheel (file, METADATA), event
-                          log, catalogue with facts; all synced
+    wheelyard             from its catalog: HTML and JSON pages, a folder and two hard links per wheel (file, METADATA),
+                          catalogue with facts; all synced
     wheelyard, all views  the same, with a link per wheel in find-links/ and compressed pages
-    wheelyard, pages      as the first, into a tree whose record says that its files exist: pages, event log, catalogue
+    wheelyard, pages      as the first, into a tree whose record says that its files exist: pages, catalogue
     wheelyard, files seen the same, into a tree whose record is lost, so that it checks two files per wheel
     a folder and links    only the folders and links of each wheel in the tree (index_bound.cpp): no catalog, no pages, not synced
     dumb-pypi             from a list with hashes: HTML pages, a JSON document per project, a changelog, a list of packages; no
@@ -199,7 +199,6 @@ def main():
                     write_wheels(wheels, names)
             if what in ("wheelyard, pages", "wheelyard, files seen"):  # into the tree that "wheelyard" has created
                 shutil.rmtree(out / "main/simple")
-                shutil.rmtree(out / "main/events")
                 if what == "wheelyard, files seen":
                     shutil.rmtree(out / ".wheelyard")
             else:

@@ -16,7 +16,7 @@
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/inspect/zip/inflate.hpp"
-#include "lib/inspect/zip/parallel.hpp"
+#include "lib/inspect/zip/member_stream.hpp"
 #include "lib/inspect/zip/zip.hpp"
 
 using namespace wheelyard;

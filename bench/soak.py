@@ -4,8 +4,8 @@
 Uploaders act on their own projects as the seed decides: new files, the same bytes again, other bytes under a used name,
 resumable uploads, interrupted uploads and downloads, full downloads, ranges, yank, unyank, delete, promote. Every few
 seconds the registry is killed or stopped and started again. An operation without a response is repeated until there is
-one. At the same time, clients request wheels and cancel some, and agents claim tasks, send logs, renew leases, upload with
-their grants and report results; some vanish, and after their lease another agent takes over the task.
+one. At the same time, clients request wheels and cancel some, and agents claim tasks, ask for them again, upload their wheels
+and report results; some vanish, and once their site is late another one takes over the task.
 
 At the end, every acknowledged file must exist byte for byte, no deleted file may exist, and the pages of all indexes must
 match the exported events (`wheelyard-registry dump`), evaluated again from the first one. Every acknowledged task must exist
@@ -199,7 +199,7 @@ def replay(lines):
 
 def faults_at_the_end(farm, uploaders, agents):
     promised = {key: value for client in (*uploaders, *agents) for key, value in client.files.items()}
-    maybe = {key: value for agent in agents for key, value in agent.maybe.items()}  # sent under a lease that expired before the response
+    maybe = {key: value for agent in agents for key, value in agent.maybe.items()}  # sent by a site that was late before the response
     dump = farm.run("wheelyard-registry", "dump", "--config", farm.config)
     rebuilt = replay(dump.stdout.splitlines())
     events = sum(json.loads(line)["type"] == "event" for line in dump.stdout.splitlines())

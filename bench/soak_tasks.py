@@ -1,7 +1,7 @@
-"""The task service's part of the soak: requesters, and agents that claim, log, renew, upload and report results, or vanish.
+"""The task service's part of the soak: requesters, and agents that claim, renew, upload and report results, or vanish.
 
 Everything acknowledged is recorded here and compared with the queue at the end: every task exists and has ended, none was
-done twice, a finished one names a file of its index, and its log is what its agent sent.
+done twice, a finished one names a file of its index.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ MAX_ATTEMPTS = 10
 SETTINGS = f"[tasks]\nlease_s = {LEASE_S}\nmax_attempts = {MAX_ATTEMPTS}"
 INDEX_SETTINGS = {SITE: f'staging = "{STAGING}"'}
 MAX_OPEN = 30  # per requester: enough work for agents, and a short end
-LEASE_IS_OVER = ("task.lease_over", "task.cancelled", "grant.over", "auth.token_refused")
+IS_LATE = ("task.lost", "task.cancelled", "auth.index_refused", "auth.project_refused")
 
 
 class Requester(SoakClient):
@@ -80,16 +80,17 @@ class Requester(SoakClient):
         self.done["cancel"] += 1
 
 
-class LeaseIsOver(Exception):
+class Late(Exception):
     pass
 
 
 class Agent(SoakClient):
-    """Keeps what was acknowledged: (index, file name) → [sha256, False], and task → (result, log)."""
+    """Keeps what was acknowledged: (index, file name) → [sha256, False], and task → result."""
 
     def __init__(self, number, seed, farm, token, folder, end, enough):
         super().__init__(f"agent {number}", seed, farm, token, end)
         self.folder, self.enough = folder, enough
+        self.site, self.lives = f"site{number}", 0
         self.files, self.maybe, self.ended = {}, {}, {}
 
     def finish(self):
@@ -98,83 +99,75 @@ class Agent(SoakClient):
             self.act(honest=True)
 
     def act(self, honest=False):
-        claim = f"{self.random.getrandbits(128):032x}"
-        status, reply = self.post("/tasks/claim", {"format": "wheelyard.claim/1", "claim": claim, "index": SITE, "agent": self.name.replace(" ", "-"),
-                                                  "pythons": [PYTHON], "accelerators": []})
-        if status == 409 and reply["code"] in LEASE_IS_OVER:  # the lease expired after the response was lost
-            self.done["lease over"] += 1
-            return
-        self.must(status == 200, f"claim: {status} {reply}")
-        if reply["task"] is None:
+        tasks = self.ask(room=1)
+        if not tasks:
             return time.sleep(0.1)
-        self.must(reply["index"] == STAGING, f"claim: {reply}")
         self.done["claim"] += 1
         way = "work" if honest else self.random.choices(("work", "vanish", "be late", "fail"), (8, 3, 1, 1))[0]
         try:
-            self.work(claim, reply["task"], reply["grant"], way)
-        except LeaseIsOver:
-            self.done["lease over"] += 1
+            self.work(tasks[0], way)
+        except Late:
+            self.done["late"] += 1
 
-    def renewed(self, address, body):
-        """Renews the lease, or reports that it is over."""
-        status, reply = self.post(address, body)
-        if status in (403, 409) and reply.get("code") in LEASE_IS_OVER:
-            raise LeaseIsOver
-        self.must(status == 200, f"{address}: {status} {reply}")
-        return reply
+    def ask(self, *known, room=0):
+        """All tasks that this agent has: those that it knows of, and those of an answer that was lost."""
+        status, reply = self.post("/tasks/claim", {"format": "wheelyard.claim/2", "index": SITE, "agent": f"{self.site}.host{self.lives}", "pythons": [PYTHON],
+                                                  "accelerators": [], "tasks": list(known), "room": room})
+        self.must(status == 200, f"claim: {status} {reply}")
+        self.must(reply["index"] == STAGING, f"claim: {reply}")
+        return reply["tasks"]
 
-    def work(self, claim, task, grant, way):
-        address = f"/tasks/{task['id']}"
+    def work(self, task, way):
         steps = self.random.randrange(1, 5)
         leaves_at = self.random.randrange(steps + 2) if way == "vanish" else -1
-        log = b""
         for step in range(steps):
             if step == leaves_at:
                 return self.vanish()
             if self.random.random() < 0.4:
-                self.renewed(address + "/heartbeat", {"format": "wheelyard.lease/1", "claim": claim})
+                if task["id"] not in [one["id"] for one in self.ask(task["id"])]:
+                    raise Late
                 self.done["renewal"] += 1
-            piece = self.random.randbytes(self.random.choice((10, 1_000, 60_000)))
-            lease = self.renewed(f"{address}/log?claim={claim}&offset={len(log)}", piece)
-            log += piece
-            self.must(lease["log_bytes"] == len(log), f"log of {task['id']}: {lease}, {len(log)} sent")
-            self.done["log piece"] += 1
         if way == "be late":
             time.sleep(LEASE_S + 1)
         if leaves_at == steps:
             return self.vanish()
         if way == "fail":
-            return self.end_task(claim, task, "failed", None, log)
-        wheel = self.upload(task["package"], grant)
+            return self.end_task(task, "failed", None)
+        wheel = self.upload(task["package"])
         if leaves_at == steps + 1:
             return self.vanish()
-        self.end_task(claim, task, "done", wheel, log)
+        self.end_task(task, "done", wheel)
 
     def vanish(self):
+        self.lives += 1  # on another machine, and without a journal: it knows nothing of what it had
         self.done["vanished"] += 1
 
-    def upload(self, package, grant):
+    def upload(self, package):
         """Every agent uploads the same bytes: a build is reproducible, so an agent that takes over can repeat it."""
         seed = int(hashlib.sha256(package.encode()).hexdigest()[:8], 16)
         wheel = Wheel(package, "1.0", extra_members={"data": incompressible(1_000 + seed % 300_000, seed)}).write(self.folder)
         promised = [sha256_of(wheel), False]
         self.maybe[STAGING, wheel.name] = promised
-        status, problem = self.until_answered(RawUpload(self.farm, grant, wheel, STAGING).send)
-        if status in (401, 403) and problem.get("code") in LEASE_IS_OVER:
-            raise LeaseIsOver
-        self.must(status == 200, f"upload of {package} under a grant: {status} {problem}")
+        status, problem = self.until_answered(RawUpload(self.farm, self.token, wheel, STAGING).send)
+        if status in (403, 409) and problem.get("code") in IS_LATE:
+            raise Late
+        self.must(status == 200, f"upload of {package} for a task: {status} {problem}")
         self.files[STAGING, wheel.name] = promised
-        self.done["granted upload"] += 1
+        self.done["task upload"] += 1
         return wheel
 
-    def end_task(self, claim, task, result, wheel, log):
-        outcome = {"format": "wheelyard.outcome/1", "attempt": f"a{claim[:12]}", "cell": f"{task['package']}-1.0-cp311", "result": result}
+    def end_task(self, task, result, wheel):
+        outcome = {"format": "wheelyard.outcome/1", "attempt": f"a{self.random.getrandbits(48):012x}", "site": self.site,
+                   "cell": f"{task['package']}-1.0-cp311", "result": result}
         if wheel is not None:
             outcome["wheel"] = {"filename": wheel.name, "sha256": sha256_of(wheel), "size": wheel.stat().st_size}
-        reply = self.renewed(f"/tasks/{task['id']}/outcome", {"format": "wheelyard.task_end/1", "claim": claim, "outcome": outcome})
+        status, reply = self.post(f"/tasks/{task['id']}/outcome", outcome)
+        if status in (403, 409) and reply.get("code") in IS_LATE:
+            raise Late
+        self.must(status == 200, f"end of {task['id']}: {status} {reply}")
         self.must(reply["state"] == result, f"end of {task['id']}: {reply}")
         self.must(task["id"] not in self.ended, f"{task['id']} was ended twice by one agent")
-        self.ended[task["id"]] = (result, log)
+        self.ended[task["id"]] = result
         self.done[f"end {result}"] += 1
 
 
@@ -227,20 +220,18 @@ class TaskSoak:
                     yield f"{task}: cancelled, and is {state}"
                 if state not in ("done", "failed", "cancelled"):
                     yield f"{task}: still {state}"
-                if task in ended and state != ended[task][0]:
-                    yield f"{task}: ended as {ended[task][0]}, and is {state}"
+                if task in ended and state != ended[task]:
+                    yield f"{task}: ended as {ended[task]}, and is {state}"
                 if task not in ended and (state == "done" or (state == "failed" and reply["attempts"] < MAX_ATTEMPTS)):
                     yield f"{task}: {state}, and no agent reported it"
                 if state == "done":
-                    yield from self.faults_of_done(asker, reply, ended.get(task), files)
+                    yield from self.faults_of_done(asker, reply, files)
         print(f"{len(states)} tasks: " + ", ".join(f"{list(states.values()).count(state)} {state}" for state in sorted(set(states.values()))))
 
     @staticmethod
-    def faults_of_done(asker, reply, how, files):
+    def faults_of_done(asker, reply, files):
         wheel = reply["outcome"]["wheel"]
         if files.get((STAGING, wheel["filename"])) != [wheel["sha256"], False]:
             yield f"{reply['id']}: done with {wheel}, which nobody was promised"
         if wheel["filename"] not in asker.farm.files(reply["package"], STAGING):
             yield f"{reply['id']}: done, and {wheel['filename']} is not there"
-        if how is not None and asker.get(f"/tasks/{reply['id']}/log") != how[1]:
-            yield f"{reply['id']}: its log is not what its agent sent"

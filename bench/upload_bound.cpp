@@ -20,7 +20,6 @@
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/zip/member_stream.hpp"
-#include "lib/inspect/zip/parallel.hpp"
 #include "lib/inspect/zip/zip.hpp"
 
 using namespace wheelyard;

@@ -13,7 +13,7 @@ add_custom_command(OUTPUT ${interposer_library}
     COMMAND ${CMAKE_CXX_COMPILER} -Os -shared -nostdlib -s -Wl,--gc-sections -Wl,-z,now -Wl,-z,noexecstack
             -Wl,--build-id=none -Wl,--hash-style=both ${interposer_object} -o ${interposer_library}
     DEPENDS ${interposer_source} ${CMAKE_SOURCE_DIR}/builder/governor/launch/compiler_names.hpp
-            ${CMAKE_SOURCE_DIR}/builder/governor/launch/variables.hpp
+            ${CMAKE_SOURCE_DIR}/builder/governor/launch/message.hpp
     VERBATIM)
 add_custom_command(OUTPUT ${interposer_bytes}
     COMMAND ${CMAKE_COMMAND} -D FROM=${interposer_library} -D TO=${interposer_bytes}

@@ -1,15 +1,15 @@
-# The programs: name, main file (wiring only), modules linked.
-wheelyard_program(wheelyard-builder  builder/main.cpp              builder)
-wheelyard_program(wheelyard-governor builder/governor/main.cpp     governor)
-wheelyard_static(wheelyard-governor governor bound broker launch admission memory base)
-wheelyard_program(avail_wheels       indexer/avail_wheels/main.cpp avail_wheels inspect wire)
+# The programs: name, main file (wiring only), every module that it joins: it includes of no other (`ctest -R layers`).
+wheelyard_program(wheelyard-builder  builder/main.cpp              base site builder)
+wheelyard_program(wheelyard-governor builder/governor/main.cpp     base admission launch governor)
+wheelyard_static(wheelyard-governor governor launch admission memory base)
+wheelyard_program(avail_wheels       indexer/avail_wheels/main.cpp base io inspect wire avail_wheels)
 # The same for any machine of its kind: no library of the system, the network by the program curl.
-wheelyard_program(avail_wheels-static indexer/avail_wheels/main.cpp avail_wheels inspect wire)
+wheelyard_program(avail_wheels-static indexer/avail_wheels/main.cpp base io inspect wire avail_wheels)
 target_compile_definitions(avail_wheels-static PRIVATE WHEELYARD_STATIC)
-wheelyard_static(avail_wheels-static avail_wheels table source query python_source node status simple accelerator io wheel base)
+wheelyard_static(avail_wheels-static avail_wheels query python_source node status simple accelerator io wheel base)
 if(NOT WHEELYARD_CLUSTER)
-    wheelyard_program(wheelyard-registry registry/main.cpp registry indexer)
-    wheelyard_program(wheelyard-indexer  indexer/main.cpp  indexer)
+    wheelyard_program(wheelyard-registry registry/main.cpp base io attest database server intake serve commands tree pages publish wheel_list)
+    wheelyard_program(wheelyard-indexer  indexer/main.cpp  base indexer)
 endif()
 
 set(libraries "libcurl ${CURL_VERSION_STRING}" "libarchive ${LibArchive_VERSION}" "OpenSSL ${OPENSSL_VERSION}"

@@ -132,16 +132,20 @@ function(wheelyard_compile_by_folder target)
 endfunction()
 
 # One row of cmake/layers.cmake: a static library of every .cpp directly in FOLDER, or for FOLDER/* also in the folders
-# in it (main files are programs).
+# in it that no row above names (main files are programs).
 function(wheelyard_layer module folder)
-    if(WHEELYARD_CLUSTER AND folder MATCHES "^(registry|indexer)" AND NOT folder MATCHES "^indexer/avail_wheels")
+    if(WHEELYARD_CLUSTER AND folder MATCHES "^(lib/store|registry|indexer)" AND NOT folder MATCHES "^indexer/avail_wheels")
         return()
     endif()
     set(folders ${folder})
     if(folder MATCHES "/\\*$")
         string(REGEX REPLACE "/\\*$" "" folder ${folder})
-        set(folders ${folder} ${folder}/*)
+        file(GLOB folders RELATIVE ${CMAKE_SOURCE_DIR} CONFIGURE_DEPENDS ${folder}/*)
+        list(FILTER folders EXCLUDE REGEX "\\.[a-z]+$")
+        list(REMOVE_ITEM folders ${WHEELYARD_CLAIMED_FOLDERS})
+        list(PREPEND folders ${folder})
     endif()
+    set(WHEELYARD_CLAIMED_FOLDERS ${WHEELYARD_CLAIMED_FOLDERS} ${folders} PARENT_SCOPE)
     set(WHEELYARD_MODULES ${WHEELYARD_MODULES} ${module} PARENT_SCOPE)  # those of this build, for their tests
     set(WHEELYARD_FOLDER_${module} ${folder} PARENT_SCOPE)
     set(WHEELYARD_FOLDERS_${module} ${folders} PARENT_SCOPE)
@@ -180,7 +184,7 @@ endfunction()
 
 add_custom_target(programs)
 
-# wheelyard_program(NAME MAIN_CPP modules…): a program; main.cpp is wiring and may link any module.
+# wheelyard_program(NAME MAIN_CPP modules…): a program; main.cpp is wiring and joins the modules that the row names.
 function(wheelyard_program name main)
     if(NOT EXISTS ${CMAKE_SOURCE_DIR}/${main})
         return()

@@ -1,5 +1,5 @@
 // From options to node types, to texts, to standard output or files.
-#include "indexer/client_command.hpp"
+#include "indexer/commands.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -13,7 +13,7 @@
 #include "lib/base/text/url.hpp"
 #include "lib/io/json.hpp"
 #include "lib/simple/client_config.hpp"
-#include "lib/simple/constraints.hpp"
+#include "lib/simple/wheel_list.hpp"
 
 namespace wheelyard::indexer {
 

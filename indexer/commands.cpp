@@ -6,20 +6,14 @@
 #include <utility>
 
 #include "indexer/check/check.hpp"
-#include "indexer/check/repair.hpp"
-#include "indexer/check/signed_check.hpp"
 #include "indexer/publish/publish_run.hpp"
-#include "indexer/tree/tree_lock.hpp"
+#include "indexer/tree/disk.hpp"
 #include "indexer/wheel_list/wheel_list_file.hpp"
-#include "lib/attest/keys.hpp"
-#include "lib/attest/limits.hpp"
-#include "lib/attest/root.hpp"
-#include "lib/base/files/file.hpp"
 #include "lib/base/process/user.hpp"
-#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/base/text/utf8.hpp"
 #include "lib/io/json.hpp"
-#include "registry/database/store.hpp"
+#include "lib/store/store.hpp"
 
 namespace wheelyard::indexer {
 
@@ -40,20 +34,11 @@ base::Result<Opened> open_store(const database::Place& place, blobs::Place bucke
     return Opened{std::move(catalog), std::move(blobs)};
 }
 
-// Comes before anything in them is opened, also in a command that only reads. Where two users own them, the tree's
-// modes refuse the store's owner.
+// Comes before anything in them is opened, also in a command that only reads. Where two users own them, the
+// tree's modes refuse the store's owner.
 void become_owner_of(const database::Place& store, const std::filesystem::path& tree) {
     base::become_owner_of(tree);
     base::become_owner_of(store.folder);
-}
-
-// nullopt: without a key. `key` holds it.
-base::Result<std::optional<IndexSigner>> read_signer(const SignOptions& options,
-                                                     std::optional<attest::SigningKey>& key) {
-    if (options.key.empty()) return std::nullopt;
-    WHEELYARD_ASSIGN(key, attest::SigningKey::read(options.key));
-    return IndexSigner{
-        .key = &*key, .history = options.history, .valid_ms = options.index_valid_days * 24 * 3600 * 1000};
 }
 
 base::Result<PublishReport> publish_store(const PublishOptions& options, base::Clock& clock) {
@@ -75,12 +60,10 @@ base::Result<PublishReport> publish_store(const PublishOptions& options, base::C
             read.projects.insert_or_assign(read.projects.end(), name, wheel_list_project(view));  // sorted
         }};
     LocalDisk disk;
-    TreeViews views{.find_links = options.find_links,
-                    .precompressed = options.precompressed,
-                    .pages = options.pages,
-                    .readers = readers};
-    std::optional<attest::SigningKey> key;
-    WHEELYARD_ASSIGN(views.signer, read_signer(options.sign, key));
+    const TreeViews views{.find_links = options.find_links,
+                          .precompressed = options.precompressed,
+                          .pages = options.pages,
+                          .readers = readers};
     WHEELYARD_ASSIGN(auto report, in_turn(clock, [&] {
                          return publish_with(disk, *store.catalog, *store.blobs, options.tree,
                                              options.indexes, clock, views, settings);
@@ -175,10 +158,8 @@ base::Result<CheckReport> check_or_repair(const CheckOptions& options, base::Clo
     if (options.store.folder.empty()) return check_tree(options.tree);
     WHEELYARD_ASSIGN(const Opened store, open_store(options.store, options.blobs));
     if (options.repair) {
-        std::optional<attest::SigningKey> key;
-        WHEELYARD_ASSIGN(const auto signer, read_signer(options.sign, key));
         WHEELYARD_ASSIGN(RepairReport report, in_turn(clock, [&] {
-                             return repair_tree(*store.catalog, *store.blobs, options.tree, clock, signer);
+                             return repair_tree(*store.catalog, *store.blobs, options.tree, clock);
                          }));
         WHEELYARD_TRY(update_wheel_lists_waiting(*store.catalog, options.tree, clock, true));
         if (!options.json) {
@@ -186,38 +167,16 @@ base::Result<CheckReport> check_or_repair(const CheckOptions& options, base::Clo
             out << "Repaired: " << report.published.files_linked << " files, "
                 << report.published.project_pages << " project pages and " << report.published.root_pages
                 << " root pages rewritten. Now:\n";
-            if (report.lost_signatures)
-                out << "The tree was signed, and is no more: a repair signs it with --sign-key, otherwise "
-                       "the next "
-                       "publish run does.\n";
         }
         return std::move(report.after);
     }
     return check_with_catalog(*store.catalog, options.tree);
 }
 
-// Adds to the report what is not as the registry signed it.
-base::Status add_signatures(const CheckOptions& options, base::Clock& clock, CheckReport& report) {
-    if (options.root.empty()) return {};
-    WHEELYARD_ASSIGN(const std::string text, base::acting_as(base::FileUser::caller, [&] {
-                         return base::read_file(options.root, attest::max_signed_bytes);
-                     }));
-    WHEELYARD_ASSIGN(attest::Root root, attest::read_root(text));
-    return check_signatures(
-        options.tree, {std::move(root), options.seen, options.signed_as}, clock,
-        [&](std::string code, std::string page, std::string detail) {
-            report.findings.push_back({std::move(code), std::move(page), std::move(detail), {}});
-        });
-}
-
 }  // namespace
 
 int run_check(const CheckOptions& options, base::Clock& clock, std::ostream& out, std::ostream& err) {
-    auto report = check_or_repair(options, clock, out);
-    if (report) {
-        if (auto added = add_signatures(options, clock, *report); !added)
-            report = tl::unexpected(std::move(added.error()));
-    }
+    const auto report = check_or_repair(options, clock, out);
     if (!report) {
         err << "wheelyard-indexer: " << base::printable_line(report.error().text()) << '\n';
         return 1;
@@ -228,57 +187,6 @@ int run_check(const CheckOptions& options, base::Clock& clock, std::ostream& out
         print_findings(*report, out);
     }
     return report->findings.empty() ? 0 : 1;
-}
-
-namespace {
-
-Json report_json(const FollowReport& report) {
-    return Json::object({{"format", "wheelyard.follow-report/1"},
-                         {"serial", report.serial},
-                         {"from_nothing", report.from_nothing},
-                         {"projects", report.projects},
-                         {"project_pages", report.project_pages},
-                         {"files_fetched", report.files_fetched},
-                         {"bytes_fetched", report.bytes_fetched},
-                         {"files_removed", report.files_removed},
-                         {"uncatalogued", report.unlisted},
-                         {"warnings", Json::array_of(report.warnings)},
-                         {"lagging", lagging_json(report.lagging)}});
-}
-
-int follow_once(const FollowCommand& command, io::HttpClient& http, base::Clock& clock, std::ostream& out,
-                std::ostream& err) {
-    const auto report = follow(command.follow, http, clock);
-    if (!report) {
-        err << "wheelyard-indexer: " << base::printable_line(report.error().text()) << '\n';
-        return 1;
-    }
-    if (command.json) {
-        out << report_json(*report).render() << std::endl;
-        return report->lagging.empty() ? 0 : 1;
-    }
-    for (const std::string& warning : report->warnings)
-        err << "wheelyard-indexer: warning: " << base::printable_line(warning) << '\n';
-    print_lagging(report->lagging, err);
-    out << "The tree is at serial " << report->serial << ": " << report->projects << " projects checked, "
-        << report->project_pages << " pages written, " << report->files_fetched << " files ("
-        << base::render_bytes(report->bytes_fetched) << ") fetched, " << report->files_removed << " removed";
-    if (report->unlisted > 0)
-        out << "; the wheel list waits for the facts of " << report->unlisted << " projects";
-    out << '.' << std::endl;
-    return report->lagging.empty() ? 0 : 1;
-}
-
-}  // namespace
-
-int run_follow(const FollowCommand& command, base::Clock& clock, std::ostream& out, std::ostream& err) {
-    base::become_owner_of(command.follow.tree);
-    io::HttpClient http;
-    for (;;) {
-        const int status = follow_once(command, http, clock, out, err);
-        if (command.every_s == 0) return status;
-        clock.sleep_ms(command.every_s * 1'000);
-    }
 }
 
 }  // namespace wheelyard::indexer

@@ -7,19 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "indexer/follow/follow.hpp"
 #include "lib/base/clock.hpp"
-#include "registry/blobs/place.hpp"
-#include "registry/database/store.hpp"
+#include "lib/store/blobs/store.hpp"
+#include "lib/store/store.hpp"
 
 namespace wheelyard::indexer {
-
-// What a tree is signed with.
-struct SignOptions {
-    std::filesystem::path key = {};  // PEM; empty: nothing is signed
-    std::int64_t history = 1;
-    std::int64_t index_valid_days = 7;
-};
 
 struct PublishOptions {
     database::Place store = {};                   // the registry's
@@ -32,7 +24,6 @@ struct PublishOptions {
     bool all = false;  // rewrite every page, whatever the tree's serial
     bool json = false;
     bool is_private = false;  // the private indexes instead of the public ones
-    SignOptions sign = {};
 };
 
 struct CheckOptions {
@@ -42,16 +33,6 @@ struct CheckOptions {
     blobs::Place blobs{std::filesystem::path()};
     bool repair = false;  // requires `store`
     bool json = false;
-    SignOptions sign = {};            // the repaired tree
-    std::filesystem::path root = {};  // empty: what is signed is not verified
-    std::filesystem::path seen = {};
-    std::string signed_as = {};
-};
-
-struct FollowCommand {
-    FollowOptions follow = {};
-    std::int64_t every_s = 0;  // 0: a single round
-    bool json = false;
 };
 
 // Exit statuses: 0 success, 1 failure or a lagging project (reason on `err`), 2 wrong usage (from main).
@@ -60,8 +41,22 @@ struct FollowCommand {
 // 0 the tree is complete, 1 it has findings (printed on `out`) or could not be read.
 [[nodiscard]] int run_check(const CheckOptions& options, base::Clock& clock, std::ostream& out,
                             std::ostream& err);
-// With `every_s`, runs until it is killed and continues after failed rounds.
-[[nodiscard]] int run_follow(const FollowCommand& command, base::Clock& clock, std::ostream& out,
-                             std::ostream& err);
+
+struct ClientOptions {
+    // "gh200=https://wheels.example.org/bede-gh200/simple/", "gh200=file:///…/simple/". A path is an index if
+    // it ends in `simple` or contains `simple/index.html`, otherwise a folder of wheels.
+    std::vector<std::string> nodes;
+    std::vector<std::string> machines;         // "gh200=aarch64"
+    std::vector<std::string> hosts;            // "gh200=gpu*"
+    std::vector<std::string> with_token = {};  // "gh200": only tokens may read its index
+    std::string fallback = {};                 // the Simple index of all that the nodes' indexes lack
+    std::string site = "wheels";               // the modulefile's name
+    std::string kind;                          // print only this: pip, uv, poetry, pdm, lmod, tcl
+    std::filesystem::path to;                  // empty: print
+    bool json = false;
+};
+
+// Exit statuses: 0 success, 1 failure, 2 wrong usage.
+[[nodiscard]] int run_client_config(const ClientOptions& options, std::ostream& out, std::ostream& err);
 
 }  // namespace wheelyard::indexer

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "indexer/client_command.hpp"
 #include "indexer/commands.hpp"
 #include "lib/base/process/terminal.hpp"
 #include "lib/base/process/user.hpp"
@@ -59,18 +58,6 @@ void add_bucket(CLI::App& command, blobs::Place& bucket, CLI::Option* store) {
         ->needs(url);
 }
 
-CLI::Option* add_sign_key(CLI::App& command, indexer::SignOptions& options) {
-    CLI::Option* key = command.add_option(
-        "--sign-key", options.key,
-        "[attest] key of the registry's configuration: sign which pages each index has; without it, what an "
-        "earlier run signed is removed");
-    command.add_option("--history", options.history, "[attest] history")->needs(key);
-    command.add_option("--index-valid-days", options.index_valid_days, "[attest] index_valid_days")
-        ->check(CLI::Range(1, 366))
-        ->needs(key);
-    return key;
-}
-
 Run add_publish(CLI::App& command) {
     const auto options = std::make_shared<indexer::PublishOptions>();
     CLI::Option* store =
@@ -94,7 +81,6 @@ Run add_publish(CLI::App& command) {
     command.add_flag(
         "--private", options->is_private,
         "Publish the indexes with read = \"token\" instead of the public ones; the folder gets mode 0700");
-    add_sign_key(command, options->sign);
     command.add_flag("--json", options->json, "Print JSON");
     return [options](std::ostream& out, std::ostream& err) {
         base::SystemClock clock;
@@ -110,52 +96,12 @@ Run add_check(CLI::App& command) {
     CLI::Option* check_store =
         add_store(command, options->store, "Also compare with this registry's data folder");
     add_bucket(command, options->blobs, check_store);
-    CLI::Option* repair =
-        command.add_flag("--repair", options->repair, "Repair the tree from the store and check again")
-            ->needs(check_store);
-    add_sign_key(command, options->sign)->needs(repair);
-    CLI::Option* root = command.add_option(
-        "--root", options->root,
-        "The registry's root document, which you trust: also verify that the pages are those it signed");
-    command
-        .add_option(
-            "--seen", options->seen,
-            "Folder that remembers the newest state of each index: an older one is refused from then on")
-        ->needs(root);
-    command
-        .add_option("--signed-as", options->signed_as,
-                    "The registry's name of the index, if its folder has another")
-        ->needs(root);
+    command.add_flag("--repair", options->repair, "Repair the tree from the store and check again")
+        ->needs(check_store);
     command.add_flag("--json", options->json, "Print JSON");
     return [options](std::ostream& out, std::ostream& err) {
         base::SystemClock clock;
         return indexer::run_check(*options, clock, out, err);
-    };
-}
-
-Run add_follow(CLI::App& command) {
-    const auto options = std::make_shared<indexer::FollowCommand>();
-    command
-        .add_option("--from", options->follow.from,
-                    "The index's URL: of a registry, or of another tree behind any web server")
-        ->required();
-    command.add_option("--to", options->follow.tree, "The folder to mirror into")->required();
-    command.add_option("--index", options->follow.index,
-                       "The index's name in the tree (default: the last part of the URL)");
-    CLI::Option* root =
-        command.add_option("--root", options->follow.root,
-                           "The registry's root document (root.json): mirror only what its keys have signed");
-    command
-        .add_option("--signed-as", options->follow.signed_as,
-                    "With --root: the registry's name of the index (default: the last part of the URL)")
-        ->needs(root);
-    command.add_flag("--all", options->follow.all, "Check every project, not only those in the event log");
-    command.add_option("--every", options->every_s, "Repeat, with this many seconds between rounds")
-        ->check(CLI::Range(1, 86'400));
-    command.add_flag("--json", options->json, "Print each round as JSON");
-    return [options](std::ostream& out, std::ostream& err) {
-        base::SystemClock clock;
-        return indexer::run_follow(*options, clock, out, err);
     };
 }
 
@@ -190,14 +136,8 @@ constexpr CommandRow commands[] = {
     {"check", "Follow every link of a tree and verify its target", add_check,
      "Examples:\n"
      "    wheelyard-indexer check --to /srv/www/wheels\n"
-     "    wheelyard-indexer check --to /srv/www/wheels --store /srv/wheelyard --repair\n"
-     "    wheelyard-indexer check --to /srv/www/wheels --root root.json --seen /var/lib/wheels.seen\n\n"
+     "    wheelyard-indexer check --to /srv/www/wheels --store /srv/wheelyard --repair\n\n"
      "Exit status: 0 the tree is complete, 1 it is not, 2 wrong usage."},
-    {"follow", "Mirror an index over HTTP, using its event log", add_follow,
-     "Example:\n"
-     "    wheelyard-indexer follow --from https://wheels.example.org/main/ --to /srv/www/wheels --every "
-     "60\n\n"
-     "Exit status: 0 the tree is up to date, 1 something could not be fetched, 2 wrong usage."},
     {"client-config", "Print configuration for pip, uv, poetry, pdm and environment modules",
      add_client_config,
      "Examples:\n"
@@ -222,7 +162,6 @@ int main(int argc, char** argv) try {
         "Examples:\n"
         "    wheelyard-indexer publish --store /srv/wheelyard --to /srv/www/wheels --index main\n"
         "    wheelyard-indexer check --to /srv/www/wheels --store /srv/wheelyard --repair\n"
-        "    wheelyard-indexer follow --from https://wheels.example.org/main/ --to /srv/www/wheels\n"
         "    wheelyard-indexer client-config --node main=https://wheels.example.org/main/simple/");
 
     std::vector<std::pair<CLI::App*, Run>> added;

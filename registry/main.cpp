@@ -1,5 +1,5 @@
-// wheelyard-registry: the groups and the order of its commands, what joins the registry with the indexer, and exit
-// statuses.
+// wheelyard-registry: the groups and the order of its commands, what joins the registry with the indexer, and
+// exit statuses.
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -17,21 +17,18 @@
 #include "indexer/pages/simple_json.hpp"
 #include "indexer/publish/publish.hpp"
 #include "indexer/tree/disk.hpp"
-#include "indexer/tree/limits.hpp"
-#include "indexer/tree/status_file.hpp"
-#include "indexer/tree/tree_lock.hpp"
+#include "indexer/tree/page_files.hpp"
 #include "indexer/wheel_list/wheel_list_keeper.hpp"
-#include "lib/attest/keys.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/process/terminal.hpp"
 #include "lib/base/text/usage.hpp"
 #include "lib/base/version.hpp"
 #include "lib/io/log.hpp"
 #include "lib/io/toml.hpp"
+#include "lib/store/store.hpp"
 #include "registry/commands/command.hpp"
 #include "registry/commands/command_line.hpp"
 #include "registry/commands/commands.hpp"
-#include "registry/database/store.hpp"
 #include "registry/intake/check.hpp"
 #include "registry/serve/serve.hpp"
 #include "registry/server/limits.hpp"
@@ -66,28 +63,15 @@ indexer::FarmText farm_text(const registry::RegistryConfig& config) {
     return farm;
 }
 
-using Signer = std::optional<indexer::IndexSigner>;
-
-// `key` keeps what the signer points to.
-base::Result<Signer> read_signer(const registry::AttestConfig& config,
-                                 std::shared_ptr<const attest::SigningKey>& key) {
-    if (config.key.empty()) return std::nullopt;
-    WHEELYARD_ASSIGN(attest::SigningKey read, attest::SigningKey::read(config.key));
-    key = std::make_shared<const attest::SigningKey>(std::move(read));
-    return indexer::IndexSigner{
-        .key = key.get(), .history = config.history, .valid_ms = config.index_valid_ms};
-}
-
 base::Result<indexer::PublishReport> publish_in_turn(const catalog::Catalog& catalog,
                                                      const blobs::BlobStore& blobs,
                                                      const registry::RegistryConfig& config,
                                                      base::Clock& clock, registry::RootPages wanted,
-                                                     catalog::Readers readers, const Signer& signer) {
+                                                     catalog::Readers readers) {
     const indexer::TreeViews views{.pages = config.pages,
                                    .farm = farm_text(config),
                                    .root_url = config.secure_root_url(),
-                                   .readers = readers,
-                                   .signer = signer};
+                                   .readers = readers};
     const std::filesystem::path tree =
         readers == catalog::Readers::everyone ? config.published() : config.published_private();
     const auto roots =
@@ -105,19 +89,18 @@ base::Result<bool> has_private_tree(const catalog::Catalog& catalog, const regis
     return rules.has_private();
 }
 
-// The tree for everyone, then the one of the private indexes: an index that became private is removed from the first
-// before it appears in the second. `private_tree` is set if there is one.
+// The tree for everyone, then the one of the private indexes: an index that became private is removed from
+// the first before it appears in the second. `private_tree` is set if there is one.
 base::Result<indexer::PublishReport> publish_trees(const catalog::Catalog& catalog,
                                                    const blobs::BlobStore& blobs,
                                                    const registry::RegistryConfig& config, base::Clock& clock,
-                                                   registry::RootPages wanted, const Signer& signer,
-                                                   bool& private_tree) {
-    WHEELYARD_ASSIGN(indexer::PublishReport report, publish_in_turn(catalog, blobs, config, clock, wanted,
-                                                                    catalog::Readers::everyone, signer));
+                                                   registry::RootPages wanted, bool& private_tree) {
+    WHEELYARD_ASSIGN(indexer::PublishReport report,
+                     publish_in_turn(catalog, blobs, config, clock, wanted, catalog::Readers::everyone));
     WHEELYARD_ASSIGN(private_tree, has_private_tree(catalog, config));
     if (!private_tree) return report;
-    WHEELYARD_ASSIGN(indexer::PublishReport more, publish_in_turn(catalog, blobs, config, clock, wanted,
-                                                                  catalog::Readers::with_token, signer));
+    WHEELYARD_ASSIGN(indexer::PublishReport more,
+                     publish_in_turn(catalog, blobs, config, clock, wanted, catalog::Readers::with_token));
     report.serial = std::min(report.serial, more.serial);
     report.project_pages += more.project_pages;
     report.root_pages += more.root_pages;
@@ -131,24 +114,24 @@ base::Result<indexer::PublishReport> publish_trees(const catalog::Catalog& catal
 }
 
 // Publishing in this process: the indexer reads the catalog through a connection of its own. The wheel lists
-// that avail_wheels reads come behind the pages, on their own thread. A command prints what it did instead of the log.
+// that avail_wheels reads come behind the pages, on their own thread. A command prints what it did instead of
+// the log.
 registry::OpenPublisher in_process_publisher(base::Clock& clock, bool logs) {
     return [&clock, logs](registry::ConfigView config, const database::Store& store,
                           const blobs::BlobStore& blobs) -> base::Result<registry::PublishFunction> {
         WHEELYARD_ASSIGN(auto opened, store.reader());
         const std::shared_ptr<const catalog::Catalog> catalog = std::move(opened);
         const auto keeper = std::make_shared<indexer::WheelListKeeper>(
-            indexer::wheel_list_update(store, config->published(), clock));
+            indexer::wheel_list_update(store, config.held()->published(), clock));
         const auto private_keeper = std::make_shared<indexer::WheelListKeeper>(
-            indexer::wheel_list_update(store, config->published_private(), clock));
-        std::shared_ptr<const attest::SigningKey> key;
-        WHEELYARD_ASSIGN(const Signer signer, read_signer(config->attest, key));
-        return [catalog, keeper, private_keeper, &clock, config, &blobs, key, signer,
+            indexer::wheel_list_update(store, config.held()->published_private(), clock));
+        return [catalog, keeper, private_keeper, &clock, config, &blobs,
                 logs](registry::RootPages roots) -> base::Result<registry::Published> {
-            const auto held = config.hold();
+            const auto alone = config.lock_runs();
+            const registry::ConfigView held = config.held();
             bool private_tree = false;
             WHEELYARD_ASSIGN(indexer::PublishReport report,
-                             publish_trees(*catalog, blobs, config, clock, roots, signer, private_tree));
+                             publish_trees(*catalog, blobs, held, clock, roots, private_tree));
             keeper->want();
             if (private_tree) private_keeper->want();
             if (logs)
@@ -226,11 +209,8 @@ constexpr registry::CommandGroup groups[] = {
     {registry::heading::server, "agent",
      "Enrol agents of sites, which renew their tokens themselves, and revoke them",
      "enrol bede-gh200 -c registry.toml --index bede-gh200"},
-    {registry::heading::indexes, "index",
-     "List, create, change and archive indexes; effective at once on a running server",
-     "create gpu title='Wheels with CUDA' -c registry.toml"},
-    {registry::heading::reasons, "attest",
-     "Keys, signed statements about wheels that agents built, and signed indexes",
+    {registry::heading::indexes, "index", "List and show indexes", "list -c registry.toml"},
+    {registry::heading::reasons, "attest", "Keys, and signed statements about wheels that agents built",
      "verify torch-2.4.0-cp312-cp312-linux_aarch64.whl --root root.json"},
     {registry::heading::server, "notify", "Who is told what needs a person", ""},
     {registry::heading::store, "store", "Where the wheels are kept",
@@ -281,7 +261,6 @@ std::vector<registry::Command> commands() {
              registry::contains_commands,
              registry::audit_osv_commands,
              registry::attest_commands,
-             registry::attest_index_commands,
              registry::attest_verify_commands,
              registry::audit_commands,
              registry::audit_export_commands,

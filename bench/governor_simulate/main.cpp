@@ -1,4 +1,5 @@
-// governor_simulate PROFILE …: reads a profile, simulates its build and prints the result next to the lower bound.
+// governor_simulate PROFILE …: reads a profile, simulates its build and prints the result next to the lower
+// bound.
 #include <cstdint>
 #include <cstdio>
 #include <optional>
@@ -6,7 +7,7 @@
 #include "bench/governor_simulate/simulate.hpp"
 #include "builder/governor/memory/limits.hpp"
 #include "builder/governor/memory/memory_limit.hpp"
-#include "builder/governor/options.hpp"
+#include "builder/governor/run.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/text.hpp"
 

@@ -4,12 +4,12 @@
 #include <algorithm>
 
 #include "builder/agent/kept_trees.hpp"
-#include "builder/attempt/backoff.hpp"
+#include "builder/attempt/held_queues.hpp"
 #include "builder/attempt/limits.hpp"
 #include "builder/attempt/site_check_record.hpp"
 #include "builder/attempt/slots.hpp"
-#include "builder/site/pasted_command.hpp"
-#include "builder/site/work_folder.hpp"
+#include "builder/site/script_setup.hpp"
+#include "builder/site/site_file.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/limits.hpp"
 
@@ -28,8 +28,8 @@ base::Result<base::LockFile> Agent::lock() {
     return held;
 }
 
-// If the state folder's file system is not mounted, the journal is missing, and all active attempts would start a
-// second time.
+// If the state folder's file system is not mounted, the journal is missing, and all active attempts would
+// start a second time.
 base::Status Agent::check_journal_folder() const {
     std::error_code error;
     const fs::path own = parts_.site.state_directory / "attempts";
@@ -72,7 +72,8 @@ base::Status Agent::keep_lock(base::LockFile& held) {
     if (!has_passed(parts_.clock.now(), refreshed_, lock_refresh_every_ms)) return {};
     const auto renewed = held.refresh(parts_.clock);
     if (renewed) refreshed_ = parts_.clock.now();
-    // If the lock file cannot be read now, the lock remains valid until it is stale. The next call tries again.
+    // If the lock file cannot be read now, the lock remains valid until it is stale. The next call tries
+    // again.
     return !renewed && renewed.error().kind == base::ErrorKind::lost ? renewed : base::Status();
 }
 
@@ -163,8 +164,8 @@ void Agent::poll(const std::vector<Attempt>& attempts) {
     parts_.jobs = folders.empty() ? std::map<std::string, JobView>{} : parts_.scheduler.poll(folders);
 }
 
-// Gives up attempts for tasks that this agent no longer holds, unless the site file wants them, too. Decides by the
-// files on disk, so that it also works after a kill since the loss of a task.
+// Gives up attempts for tasks that this agent no longer holds, unless the site file wants them, too. Decides
+// by the files on disk, so that it also works after a kill since the loss of a task.
 base::Status Agent::give_up_lost(JournalContent& journal, TickReport& report) {
     std::optional<Plan> own;
     for (Attempt& attempt : journal.attempts) {
@@ -195,8 +196,8 @@ void Agent::choose_probes(const std::vector<Attempt>& attempts) {
     }
 }
 
-// While a queue is held, one attempt that it has not refused yet is prepared for it: the next probe. One that waits for
-// a service or a person is none: it may wait for days.
+// While a queue is held, one attempt that it has not refused yet is prepared for it: the next probe. One that
+// waits for a service or a person is none: it may wait for days.
 bool Agent::may_prepare_for(const std::string& queue, const std::vector<Attempt>& attempts) const {
     const HeldQueue* held = parts_.held_queues.find(queue);
     if (held == nullptr) return true;

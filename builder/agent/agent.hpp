@@ -1,5 +1,5 @@
-// The agent: only control flow. A tick is short. It is safe to run from cron on several login nodes at once and safe
-// to kill at any point: the next tick continues from the journal.
+// The agent: only control flow. A tick is short. It is safe to run from cron on several login nodes at once
+// and safe to kill at any point: the next tick continues from the journal.
 //
 //     tick = lock ─► read journal ─► poll the jobs ─► renew leases ─► advance every attempt ─► claim tasks
 //     ─► query registry and indexes ─► plan ─► start ─► trim the work folder ─► report tasks ─► unlock
@@ -43,9 +43,9 @@ class Agent {
     Agent(const Agent&) = delete;
     Agent& operator=(const Agent&) = delete;
 
-    // Errors, after which nothing has been done: "lock.held" (another tick is running; the sentence names it),
-    // "work.away" (the work folder does not contain the active attempts), "journal.away" (the journal does not
-    // belong to the work folder).
+    // Errors, after which nothing has been done: "lock.held" (another tick is running; the sentence names
+    // it), "work.away" (the work folder does not contain the active attempts), "journal.away" (the journal
+    // does not belong to the work folder).
     [[nodiscard]] base::Result<TickReport> tick();
 
     // The plan as it is now; changes nothing and takes no lock.
@@ -56,26 +56,26 @@ class Agent {
         return tasks_.no_uploaded_sources();
     }
 
-    // Allows another try of a cell: a refused wheel is uploaded again, anything else is built again. `name`: of
-    // the cell or of one of its attempts. Error "retry.nothing".
+    // Allows another try of a cell: a refused wheel is uploaded again, anything else is built again. `name`:
+    // of the cell or of one of its attempts. Error "retry.nothing".
     [[nodiscard]] base::Result<std::string> retry(const std::string& name);
     // The same, but builds a refused wheel again: its recipe has changed.
     [[nodiscard]] base::Result<std::string> rebuild(const std::string& name);
 
-    // retry() or rebuild() (`with_their_wheels` false) of every cell given up; `code`: only those whose last failure
-    // has it, as its error or as the doctor's cause; empty: all.
+    // retry() or rebuild() (`with_their_wheels` false) of every cell given up; `code`: only those whose last
+    // failure has it, as its error or as the doctor's cause; empty: all.
     [[nodiscard]] base::Result<std::string> retry_given_up(const std::string& code, bool with_their_wheels);
 
-    // Runs ended tests again, passed or failed, for example after a maintenance. `name`: of a test, a cell or a
-    // package; empty: all. A promoted wheel stays promoted. Error "retest.nothing".
+    // Runs ended tests again, passed or failed, for example after a maintenance. `name`: of a test, a cell or
+    // a package; empty: all. A promoted wheel stays promoted. Error "retest.nothing".
     [[nodiscard]] base::Result<std::string> retest(const std::string& name);
 
-    // Begins a reproduction of the last wheel that this agent built of a cell (`name`: of the cell or of one of its
-    // attempts), or returns the active one. Errors: "reproduce.nothing", "reproduce.journal".
+    // Begins a reproduction of the last wheel that this agent built of a cell (`name`: of the cell or of one
+    // of its attempts), or returns the active one. Errors: "reproduce.nothing", "reproduce.journal".
     [[nodiscard]] base::Result<std::string> reproduce(const std::string& name);
 
-    // Cancels the attempt of this name, or the active attempt of the cell of this name. Only retry() starts it
-    // again. Error "cancel.nothing".
+    // Cancels the attempt of this name, or the active attempt of the cell of this name. Only retry() starts
+    // it again. Error "cancel.nothing".
     [[nodiscard]] base::Result<std::string> cancel(const std::string& name);
 
   private:

@@ -7,7 +7,7 @@
 #include "builder/agent/agent.hpp"
 #include "builder/attempt/attempt_names.hpp"
 #include "builder/plan/plan_history.hpp"
-#include "builder/site/pasted_command.hpp"
+#include "builder/site/script_setup.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
@@ -57,7 +57,8 @@ base::Result<std::string> Agent::retry_given_up(const std::string& code, bool wi
         if (history.last == nullptr || !history.last->failure ||
             history.last->asked.purpose == Purpose::reproduction)
             continue;
-        // The plan is unknown where the registry does not answer; the journal still knows that the cell is given up.
+        // The plan is unknown where the registry does not answer; the journal still knows that the cell is
+        // given up.
         const Cell* planned = plan.find(name);
         if (planned == nullptr ||
             (planned->state != CellState::given_up && planned->state != CellState::unknown))

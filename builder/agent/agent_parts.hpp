@@ -1,5 +1,5 @@
-// The agent's dependencies: the steps' Ports, and more: the journal and the registry's tasks. main constructs them;
-// referenced objects must outlive the agent.
+// The agent's dependencies: the steps' Ports, and more: the journal and the registry's tasks. main constructs
+// them; referenced objects must outlive the agent.
 #pragma once
 
 #include "builder/attempt/journal.hpp"

@@ -172,7 +172,8 @@ void Agent::size_request(Attempt& attempt, const std::vector<Attempt>& earlier) 
     attempt.job.remedy = remedy_of(attempt, memory, cores);
 }
 
-// Attempts that ended during the wait for a slot may have shown that the job needs more. Then its script is rewritten.
+// Attempts that ended during the wait for a slot may have shown that the job needs more. Then its script is
+// rewritten.
 base::Status Agent::size_again(Attempt& attempt, const std::vector<Attempt>& attempts) const {
     const bool waits =
         attempt.waiting.what == WaitFor::job_slot || attempt.waiting.what == WaitFor::submission;

@@ -7,7 +7,7 @@
 
 #include "builder/agent/agent.hpp"
 #include "builder/agent/task_leases.hpp"
-#include "builder/attempt/backoff.hpp"
+#include "builder/attempt/held_queues.hpp"
 #include "builder/attempt/known_store.hpp"
 #include "builder/plan/plan_history.hpp"
 #include "lib/base/text/url.hpp"
@@ -23,7 +23,8 @@ std::set<std::string> names_of_ended(const std::vector<Attempt>& attempts) {
     return names;
 }
 
-// What keeps the other packages from being asked for: its URL is the index's, not that of the package that got no answer.
+// What keeps the other packages from being asked for: its URL is the index's, not that of the package that
+// got no answer.
 base::Error of_the_index(base::Error error) {
     const auto& url = error.value;
     const auto project =
@@ -40,8 +41,8 @@ const World& Agent::world_with(const JournalContent& journal, Ask ask) {
     world_.attempts = journal.attempts;
     world_.journal_problems = journal.problems;
     world_.held_queues = parts_.held_queues.list();
-    // Attempts that ended since, here or on another login node, may have changed the index; a task that was claimed since may
-    // want a package that nobody asked for.
+    // Attempts that ended since, here or on another login node, may have changed the index; a task that was
+    // claimed since may want a package that nobody asked for.
     auto ended = names_of_ended(journal.attempts);
     const auto wants = wanted_packages(site_, parts_.recipes);
     const bool has_new =
@@ -66,7 +67,7 @@ void Agent::ask_registry() {
     world_.refused_uploads.clear();
     store_.reset();
     if (parts_.registry == nullptr) return;
-    // Only the site's own wants: the wheel of a task is uploaded with the task's grant.
+    // Only the site's own wants: the wheel of a task is uploaded because the site has the task.
     std::vector<std::string> packages;
     for (const auto& want : wanted_packages(parts_.site, parts_.recipes))
         packages.push_back(want.package);
@@ -93,7 +94,8 @@ void Agent::ask_registry() {
     }
 }
 
-// The store of the first wheels, or one that has them all: another one is not noted before a person has decided.
+// The store of the first wheels, or one that has them all: another one is not noted before a person has
+// decided.
 base::Status Agent::note_store() const {
     if (!store_ || store_->empty()) return {};
     const Uploaded wheels = uploaded_wheels(world_, parts_.site);
@@ -104,14 +106,15 @@ base::Status Agent::note_store() const {
 
 namespace {
 
-// Who answers for the offers of a recipe: its repository, its upstream's index, or (empty) the places that pip is
-// configured for. Where one does not answer, the others are still asked.
+// Who answers for the offers of a recipe: its repository, its upstream's index, or (empty) the places that
+// pip is configured for. Where one does not answer, the others are still asked.
 std::string answering_for(const Recipe& recipe) {
     if (recipe.source == SourceKind::git) return recipe.url;
     return recipe.source == SourceKind::upstream ? recipe.index : "";
 }
 
-// The host whose repository let git wait until its time was over; its other ones are not waited for in this tick.
+// The host whose repository let git wait until its time was over; its other ones are not waited for in this
+// tick.
 std::string host_of(const Recipe& recipe) {
     const auto url = base::parse_url(recipe.url);
     if (recipe.source != SourceKind::git || !url) return answering_for(recipe);

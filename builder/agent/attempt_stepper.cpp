@@ -3,12 +3,12 @@
 #include <utility>
 #include <vector>
 
-#include "builder/attempt/backoff.hpp"
+#include "builder/attempt/held_queues.hpp"
 #include "builder/attempt/limits.hpp"
 #include "builder/plan/request.hpp"
-#include "builder/site/pasted_command.hpp"
+#include "builder/site/script_setup.hpp"
 #include "builder/sources/login_step.hpp"
-#include "builder/steps/build_tree.hpp"
+#include "builder/steps/ports.hpp"
 #include "builder/steps/provenance.hpp"
 #include "builder/steps/steps.hpp"
 #include "lib/base/files/file.hpp"
@@ -22,15 +22,15 @@ constexpr int max_steps_per_tick = 16;  // of one attempt; greater than the numb
 
 namespace fs = std::filesystem;
 
-// After a network error in a step on the login node, the attempt waits for a limited time: the error in the log may
-// not be the cause.
+// After a network error in a step on the login node, the attempt waits for a limited time: the error in the
+// log may not be the cause.
 bool is_waited_for(const Attempt& attempt, const base::Error& error) {
     const bool is_of_login_step = error.kind == base::ErrorKind::program;
     return error.may_pass() && (!is_of_login_step || attempt.waiting.tries < max_login_waits);
 }
 
-// Before the job, another attempt may begin, up to max_attempts. After it a person decides whether to build again; the
-// wheel of an upload is kept for `retry` (keeps_wheel()).
+// Before the job, another attempt may begin, up to max_attempts. After it a person decides whether to build
+// again; the wheel of an upload is kept for `retry` (keeps_wheel()).
 Failure failure_after_wait(const Attempt& attempt, std::string phase, const base::Error& error,
                            base::UnixMicros now) {
     const std::int64_t waited_ms = (now - attempt.waiting.since) / 1000;
@@ -92,8 +92,8 @@ bool is_by_size(EndCause cause) {
            cause == EndCause::cannot_ever_run;
 }
 
-// Takes the job's claim (job_files.hpp), not that of a task (claim_record.hpp): a late job does not run. False: a job has
-// it already.
+// Takes the job's claim (job_files.hpp), not that of a task (claim_record.hpp): a late job does not run.
+// False: a job has it already.
 bool take_job_claim(const AttemptFolder& folder) {
     std::error_code error;
     return fs::create_directory(folder.claim(), error) || error;

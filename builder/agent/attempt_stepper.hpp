@@ -1,5 +1,6 @@
-// Advances one attempt from state to state, as far as possible now: runs the step of its state (builder/steps/steps.cpp)
-// and acts on what the step returns. Only this loop advances an attempt: it journals its steps, waits, counts tries and ends it.
+// Advances one attempt from state to state, as far as possible now: runs the step of its state
+// (builder/steps/steps.cpp) and acts on what the step returns. Only this loop advances an attempt: it
+// journals its steps, waits, counts tries and ends it.
 //
 //     step ─► Next ─► journal ─► failpoint ─► next step … until the attempt waits or is over
 #pragma once
@@ -13,7 +14,8 @@ class AttemptStepper {
   public:
     AttemptStepper(Ports& ports, const Journal& journal) : ports_(ports), journal_(journal) {}
 
-    // Returns whether the attempt moved. An error means that the journal cannot be written: the tick must end.
+    // Returns whether the attempt moved. An error means that the journal cannot be written: the tick must
+    // end.
     [[nodiscard]] base::Result<bool> run(Attempt& attempt);
 
     // Cancels the attempt at a person's request: stops its job, prevents late starts, and ends it.

@@ -23,9 +23,9 @@ Cell deciding_cell(const ClaimRecord& record, const Plan& plan) {
     if (own != nullptr) return *own;
     Cell none;
     none.name = record.cell;
-    none.package = record.task->request.package;
-    none.version = record.task->request.version;
-    none.python = record.task->request.python;
+    none.package = record.task.request.package;
+    none.version = record.task.request.version;
+    none.python = record.task.request.python;
     none.state = CellState::impossible;
     none.reason = "the site's plan has no cell for it" +
                   (plan.start_nothing.empty() ? std::string() : ": " + plan.start_nothing);
@@ -77,34 +77,32 @@ std::vector<std::string> names_of(const std::string& cell) {
 
 const wire::Task* claimed_task_of(const std::vector<ClaimRecord>& records, const std::string& name) {
     for (const ClaimRecord& record : records) {
-        if (record.asking || !record.task) continue;
         const std::vector<std::string> names = names_of(record.cell);
-        if (std::find(names.begin(), names.end(), name) != names.end()) return &*record.task;
+        if (std::find(names.begin(), names.end(), name) != names.end()) return &record.task;
     }
     return nullptr;
 }
 
-TaskStatus task_status(const ClaimRecord& record, const Plan& plan, const World& world, const Site& site,
-                       const Journal& journal, base::UnixMicros now) {
+std::optional<wire::Outcome> task_outcome(const ClaimRecord& record, const Plan& plan, const World& world,
+                                          const Site& site, const Journal& journal, base::UnixMicros now) {
     const Cell cell = deciding_cell(record, plan);
     const Attempt* last = history_of(cell.name, world.attempts).last;
-    TaskStatus standing{last, std::nullopt};
     const bool is_done = cell.state == CellState::have;
     const bool is_active = last != nullptr && !is_over(last->state);
-    if (is_active || (!is_done && !is_hopeless(cell))) return standing;
-    if (last != nullptr) standing.outcome = outcome_of_attempt(*last, is_done, journal);
-    if (standing.outcome) return standing;
+    if (is_active || (!is_done && !is_hopeless(cell))) return std::nullopt;
+    if (last != nullptr) {
+        if (auto written = outcome_of_attempt(*last, is_done, journal)) return written;
+    }
     wire::Outcome outcome;
-    outcome.attempt = last != nullptr ? last->id : record.claim.substr(0, max_attempt_id_bytes);
+    outcome.attempt = last != nullptr ? last->id : record.task.id;
     outcome.cell = cell.name;
     outcome.site = site.name;
-    outcome.package = record.task->request.package;
+    outcome.package = record.task.request.package;
     outcome.version = cell.version;
     outcome.python = cell.python;
     outcome.done = is_done;
     outcome.ended = outcome.began = now;
-    standing.outcome = outcome_of_plan(std::move(outcome), cell, world);
-    return standing;
+    return outcome_of_plan(std::move(outcome), cell, world);
 }
 
 }  // namespace wheelyard::builder

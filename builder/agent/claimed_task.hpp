@@ -1,6 +1,6 @@
-// The status of a claimed task in the plan: the attempt that has its log, and its outcome once it is settled. A task
-// whose wheel is uploaded to the site's own index is settled after the wheel's hardware tests and its promotion.
-// A task whose wheel is uploaded to a staging index is settled by the upload: others test and promote that wheel.
+// The outcome of a claimed task, once its cell in the plan is settled. A task whose wheel is uploaded to the
+// site's own index is settled after the wheel's hardware tests and its promotion. A task whose wheel is
+// uploaded to a staging index is settled by the upload: others test and promote that wheel.
 #pragma once
 
 #include <optional>
@@ -16,14 +16,10 @@
 
 namespace wheelyard::builder {
 
-struct TaskStatus {
-    const Attempt* attempt = nullptr;      // points into `world`; nullptr: none yet
-    std::optional<wire::Outcome> outcome;  // nullopt: not settled
-};
-
-// `record` must be claimed, not asking. Reads an attempt's outcome from the journal.
-[[nodiscard]] TaskStatus task_status(const ClaimRecord& record, const Plan& plan, const World& world,
-                                     const Site& site, const Journal& journal, base::UnixMicros now);
+// nullopt: not settled. Reads an attempt's outcome from the journal.
+[[nodiscard]] std::optional<wire::Outcome> task_outcome(const ClaimRecord& record, const Plan& plan,
+                                                        const World& world, const Site& site,
+                                                        const Journal& journal, base::UnixMicros now);
 
 // The names of a cell and of the tests and promotion that follow its wheel, in order.
 [[nodiscard]] std::vector<std::string> names_of(const std::string& cell);

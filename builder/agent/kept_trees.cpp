@@ -23,7 +23,7 @@ bool is_one_of(CellState state, std::initializer_list<CellState> states) {
     return std::find(states.begin(), states.end(), state) != states.end();
 }
 
-// Whether another attempt at the cell may begin automatically, now or once an index or Python answers.
+// Says whether another attempt at the cell may begin automatically, now or once an index or Python answers.
 bool may_begin_again(const Attempt& attempt, const Plan& plan) {
     using enum CellState;
     for (const Cell& cell : plan.cells) {

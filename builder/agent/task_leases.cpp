@@ -8,12 +8,11 @@
 #include <utility>
 
 #include "builder/agent/claimed_task.hpp"
-#include "builder/attempt/backoff.hpp"
+#include "builder/attempt/held_queues.hpp"
 #include "builder/attempt/limits.hpp"
 #include "builder/plan/plan_history.hpp"
-#include "builder/remote/log_piece.hpp"
 #include "builder/remote/secrets.hpp"
-#include "builder/script/separation.hpp"
+#include "builder/script/separate_script.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/limits.hpp"
@@ -23,10 +22,9 @@
 namespace wheelyard::builder {
 namespace {
 
-constexpr std::int64_t signs_of_life = 3;                  // renewals per lease in a `run`: two may fail
+constexpr std::int64_t signs_of_life = 3;  // renewals per lease in a `run`: two may fail
+static_assert(max_claims <= wire::max_site_tasks);
 constexpr std::size_t max_outcome_bytes = 60 * base::kib;  // a larger outcome is sent without its provenance
-
-constexpr std::size_t claim_id_bytes = 16;
 
 // The agent's name in the registry; characters that are not allowed become `-`.
 std::string agent_name(const Site& site) {
@@ -39,16 +37,6 @@ std::string agent_name(const Site& site) {
         if (!base::is_ascii_alnum(c) && c != '.' && c != '_') c = '-';
     }
     return name.substr(0, wire::max_task_word_bytes);
-}
-
-// The task or the claim no longer exists.
-bool is_gone(const base::Error& error) {
-    return error.kind == base::ErrorKind::missing;
-}
-
-// Another claim may still get the task.
-bool is_lease_over(const base::Error& error) {
-    return error.kind == base::ErrorKind::lost;
 }
 
 }  // namespace
@@ -67,30 +55,23 @@ bool TaskLeases::claims_tasks() const {
 void TaskLeases::read() {
     away_ = parts_.tasks == nullptr;
     records_ = folder_.read(unread_);
+    waits_ = folder_.waits();
     // After an edit of the site file, the cell may have another name or another reason.
     for (ClaimRecord& record : records_) {
-        if (!record.asking && python_answers(record)) record.cell = cell_of(record.task->request);
+        if (python_answers(record)) record.cell = cell_of(record.task.request);
     }
 }
 
 bool TaskLeases::python_answers(const ClaimRecord& record) const {
-    const auto python = parts_.pythons.find(record.task->request.python);
+    const auto python = parts_.pythons.find(record.task.request.python);
     return python == parts_.pythons.end() || python->second.has_value();
 }
 
 void TaskLeases::say(const ClaimRecord& record, const std::string& text) const {
     Attempt about;
-    about.id = record.task ? record.task->id : record.claim.substr(0, max_attempt_id_bytes);
+    about.id = record.task.id;
     about.asked.cell = record.cell.empty() ? "a task of the registry" : record.cell;
     parts_.report(about, text);
-}
-
-// Reports only when the reason changes: cron mails every line.
-base::Status TaskLeases::wait(ClaimRecord& record, const base::Error& why) {
-    note_answer(why);
-    if (std::exchange(record.waits, why.text()) == why.text()) return {};
-    say(record, "waits: " + record.waits);
-    return folder_.write(record);
 }
 
 // After an error of the connection, another request would fail, too; others concern one lease only.
@@ -98,61 +79,79 @@ void TaskLeases::note_answer(const base::Error& error) {
     away_ = away_ || error.is_of_connection();
 }
 
-wire::ClaimOffer TaskLeases::offer_of(const ClaimRecord& record) const {
+wire::ClaimOffer TaskLeases::offer_of(std::size_t room) const {
     wire::ClaimOffer offer;
-    offer.claim = record.claim;
     offer.index = parts_.site.registry->index;
     offer.agent = agent_name(parts_.site);
+    offer.room = static_cast<std::int64_t>(room);
+    for (const ClaimRecord& record : records_)
+        offer.tasks.push_back(record.task.id);
     for (const auto& [version, python] : parts_.pythons) {
         if (python && wire::is_python_version(version)) offer.pythons.push_back(version);
     }
     for (const Accelerator& accelerator : parts_.site.accelerators)
         offer.accelerators.push_back(accelerator.name);
     if (parts_.site.registry->claim_tasks != "any") offer.packages = parts_.recipes.packages();
-    if (record.task) offer.task = record.task->id;
     offer.uploads.builds = !no_uploaded_sources_;
     if (no_uploaded_sources_) offer.uploads.reason = no_uploaded_sources_->sentence;
     return offer;
 }
 
-base::Status TaskLeases::drop(const std::string& claim) {
-    WHEELYARD_TRY(folder_.remove(claim));
-    std::erase_if(records_, [&](const ClaimRecord& record) { return record.claim == claim; });
-    registry_of_claim_.erase(claim);
-    leases_.erase(claim);
+base::Status TaskLeases::drop(const ClaimRecord& record) {
+    WHEELYARD_TRY(folder_.remove(record));
+    std::erase_if(records_, [id = record.task.id](const ClaimRecord& one) { return one.task.id == id; });
     return {};
 }
 
-// Asks with the record on disk, so repeating the request gives the same answer.
-base::Result<bool> TaskLeases::ask(ClaimRecord& record, std::vector<Attempt>& attempts) {
-    auto claimed = parts_.tasks->claim(offer_of(record));
+// One request for all: what the site has stays its own, and `room` more may come. A repeated one gets the
+// same answer.
+base::Status TaskLeases::ask(std::size_t room, std::vector<Attempt>& attempts) {
+    const auto claimed = parts_.tasks->claim(offer_of(room));
     parts_.failpoints.hit("task.claimed");
-    // An earlier answer was lost, and its lease has expired: the task may still be free.
-    if (!claimed && is_lease_over(claimed.error()) && record.task) {
-        WHEELYARD_TRY(replace_claim(record));
-        claimed = parts_.tasks->claim(offer_of(record));
-    }
-    if (!claimed && (is_gone(claimed.error()) || is_lease_over(claimed.error()))) {
-        say(record, "the registry gives no lease: " + claimed.error().text());
-        return false;
-    }
     if (!claimed) {
-        WHEELYARD_TRY(wait(record, claimed.error()));
-        return true;
+        note_answer(claimed.error());
+        has_no_more_ = true;
+        return note_wait(claimed.error().text());
     }
-    if (!claimed->task) return false;
-    const bool is_new = !record.task;  // false: a task that this agent held before its lease expired
-    record.asking = false;
-    record.waits.clear();
-    record.task = claimed->task;
-    record.index = claimed->index;
-    record.cell = cell_of(claimed->task->request);
-    if (is_new) WHEELYARD_TRY(supersede(record.cell, attempts));
-    WHEELYARD_TRY(folder_.write(record));
-    parts_.failpoints.hit("task.recorded");
-    leases_[record.claim] = {claimed->lease_s, claimed->task->log_bytes};
-    say(record, "claimed, asked for by " + claimed->task->asked_by);
-    return true;
+    WHEELYARD_TRY(note_wait({}));
+    lease_s_ = claimed->lease_s;
+    std::vector<ClaimRecord> lost;
+    for (ClaimRecord& record : records_) {
+        const bool is_there = std::any_of(claimed->tasks.begin(), claimed->tasks.end(),
+                                          [&](const wire::Task& one) { return one.id == record.task.id; });
+        if (!is_there && python_answers(record)) lost.push_back(record);
+        if (!is_there || record.index == claimed->index) continue;
+        record.index = claimed->index;  // the registry has another staging index since
+        WHEELYARD_TRY(folder_.write(record));
+    }
+    for (const ClaimRecord& record : lost) {
+        say(record, "the registry no longer gives this site the task");
+        WHEELYARD_TRY(drop(record));
+    }
+    if (!lost.empty()) parts_.failpoints.hit("task.forgotten");
+    std::size_t added = 0;
+    for (const wire::Task& task : claimed->tasks) {
+        const bool is_known = std::any_of(records_.begin(), records_.end(),
+                                          [&](const ClaimRecord& one) { return one.task.id == task.id; });
+        if (is_known) continue;
+        ClaimRecord record{task, claimed->index, cell_of(task.request)};
+        WHEELYARD_TRY(supersede(record.cell, attempts));
+        WHEELYARD_TRY(folder_.write(record));
+        parts_.failpoints.hit("task.recorded");
+        say(record, "claimed, asked for by " + task.asked_by);
+        records_.push_back(std::move(record));
+        ++added;
+    }
+    if (room > 0) has_no_more_ = added < room;  // a renewal asks for none
+    return {};
+}
+
+// Says it only when the reason changes: cron mails every line.
+base::Status TaskLeases::note_wait(const std::string& why) {
+    if (why == waits_) return {};
+    waits_ = why;
+    if (!why.empty()) say({}, "waits: " + why);
+    return folder_.note_wait(why);
 }
 
 // Called before the claim is written: after a kill in between, the agent claims again and repeats this.
@@ -167,28 +166,8 @@ base::Status TaskLeases::supersede(const std::string& cell, std::vector<Attempt>
     return {};
 }
 
-// An expired lease cannot be renewed. While the task is free, a new claim may get it, and the work so far remains
-// usable.
-base::Status TaskLeases::replace_claim(ClaimRecord& record) {
-    ClaimRecord replacement;
-    replacement.claim = base::encode_hex(base::random_bytes(claim_id_bytes));
-    replacement.task = record.task;
-    replacement.cell = record.cell;
-    WHEELYARD_TRY(folder_.write(replacement));
-    WHEELYARD_TRY(folder_.remove(record.claim));
-    registry_of_claim_.erase(record.claim);
-    leases_.erase(record.claim);
-    say(record, "the lease has expired; the task is claimed again");
-    record = std::move(replacement);
-    return {};
-}
-
-// Several times per shortest lease.
 std::int64_t TaskLeases::renew_every_ms() const {
-    std::int64_t period_ms = world_fresh_ms;
-    for (const auto& [claim, lease] : leases_)
-        period_ms = std::min(period_ms, lease.lease_s * 1000 / signs_of_life);
-    return period_ms;
+    return lease_s_ == 0 ? world_fresh_ms : std::min(world_fresh_ms, lease_s_ * 1000 / signs_of_life);
 }
 
 bool TaskLeases::may_hold(const std::string& cell) const {
@@ -198,66 +177,25 @@ bool TaskLeases::may_hold(const std::string& cell) const {
 
 base::Status TaskLeases::renew(std::vector<Attempt>& attempts) {
     if (!has_passed(parts_.clock.now(), renewed_, renew_every_ms())) return {};
-    renewed_ = kept_ = parts_.clock.now();  // also without a lease: a new claim has a fresh one
-    if (records_.empty()) return {};
-    sends_log_ = true;
+    renewed_ = kept_ = parts_.clock.now();
+    if (records_.empty() || away_) return {};
     folder_.sweep();
-    std::vector<std::string> gone;
-    for (ClaimRecord& record : records_) {
-        if (away_) break;
-        WHEELYARD_TRY(parts_.still_ours());
-        WHEELYARD_ASSIGN(const bool lives, renew_one(record, attempts));
-        if (!lives) gone.push_back(record.claim);
-    }
-    for (const std::string& claim : gone)
-        WHEELYARD_TRY(drop(claim));
-    if (!gone.empty()) parts_.failpoints.hit("task.forgotten");
-    return {};
+    WHEELYARD_TRY(parts_.still_ours());
+    return ask(0, attempts);
 }
 
-base::Result<bool> TaskLeases::renew_one(ClaimRecord& record, std::vector<Attempt>& attempts) {
-    if (record.task && !python_answers(record)) {
-        // If the Python does not return in time, the lease expires, and another agent can claim the task.
-        WHEELYARD_TRY(
-            wait(record, {"python.missing", "The task's Python cannot be run, and its lease is not renewed",
-                          record.task->request.python, "see `plan --explain`"}));
-        return true;
-    }
-    if (record.asking) return ask(record, attempts);
-    const auto lease = parts_.tasks->renew(record.task->id, record.claim);
-    if (lease) {
-        leases_[record.claim] = *lease;
-        return true;
-    }
-    if (is_lease_over(lease.error())) {
-        WHEELYARD_TRY(replace_claim(record));
-        return ask(record, attempts);
-    }
-    if (is_gone(lease.error())) {
-        say(record, lease.error().text());
-        return false;
-    }
-    WHEELYARD_TRY(wait(record, lease.error()));
-    return true;
-}
-
-// Called during transfers, so it changes no record; renew() handles a refused lease.
+// Called during transfers, so it changes no record; renew() handles a lost task.
 void TaskLeases::keep_leases() {
     if (parts_.tasks == nullptr || records_.empty()) return;
     if (!has_passed(parts_.clock.now(), kept_, renew_every_ms())) return;
     kept_ = parts_.clock.now();
-    for (const ClaimRecord& record : records_) {
-        if (record.asking || !python_answers(record)) continue;
-        const auto lease = parts_.tasks->renew(record.task->id, record.claim);
-        if (lease) leases_[record.claim] = *lease;
-        if (!lease && lease.error().is_of_connection()) return;
-    }
+    static_cast<void>(parts_.tasks->claim(offer_of(0)));
 }
 
 std::size_t TaskLeases::waiting(const std::vector<Attempt>& attempts) const {
     return static_cast<std::size_t>(
         std::count_if(records_.begin(), records_.end(), [&](const ClaimRecord& record) {
-            if (record.task && !python_answers(record)) return false;  // starts nothing and needs no slot
+            if (!python_answers(record)) return false;  // starts nothing and needs no slot
             const std::vector<std::string> names = names_of(record.cell);
             return std::none_of(names.begin(), names.end(), [&](const std::string& name) {
                 const Attempt* last = history_of(name, attempts).last;
@@ -268,19 +206,10 @@ std::size_t TaskLeases::waiting(const std::vector<Attempt>& attempts) const {
 
 base::Status TaskLeases::claim(std::size_t room, std::vector<Attempt>& attempts) {
     if (has_no_more_ && has_passed(parts_.clock.now(), asked_, world_fresh_ms)) has_no_more_ = false;
-    for (; room > 0 && may_claim(); --room) {
-        asked_ = parts_.clock.now();
-        WHEELYARD_TRY(parts_.still_ours());
-        ClaimRecord record;
-        record.claim = base::encode_hex(base::random_bytes(claim_id_bytes));
-        WHEELYARD_TRY(folder_.write(record));
-        parts_.failpoints.hit("task.intended");
-        WHEELYARD_ASSIGN(const bool lives, ask(record, attempts));
-        has_no_more_ = !lives || record.asking;
-        if (!lives) return folder_.remove(record.claim);
-        records_.push_back(record);
-    }
-    return {};
+    if (room == 0 || !may_claim()) return {};
+    asked_ = parts_.clock.now();
+    WHEELYARD_TRY(parts_.still_ours());
+    return ask(std::min(room, max_claims - records_.size()), attempts);
 }
 
 bool TaskLeases::may_claim() const {
@@ -310,47 +239,18 @@ std::string TaskLeases::cell_of(const wire::TaskRequest& request) const {
 Site TaskLeases::wanting() const {
     Site site = parts_.site;
     for (const ClaimRecord& record : records_) {
-        if (!record.asking) site.wants.push_back(want_of(record.task->request));
+        site.wants.push_back(want_of(record.task.request));
     }
     return site;
 }
 
 Registry* TaskLeases::registry_for(const Attempt& attempt) {
-    const auto record = std::find_if(records_.begin(), records_.end(), [&](const ClaimRecord& one) {
-        return !one.asking && one.cell == attempt.asked.cell;
-    });
+    const auto record = std::find_if(records_.begin(), records_.end(),
+                                     [&](const ClaimRecord& one) { return one.cell == attempt.asked.cell; });
     if (record == records_.end() || parts_.tasks == nullptr) return nullptr;
-    auto& registry = registry_of_claim_[record->claim];
-    if (!registry) registry = parts_.tasks->uploads_of(offer_of(*record), record->index);
+    auto& registry = registry_of_index_[record->index];
+    if (!registry) registry = parts_.tasks->uploads_to(record->index);
     return registry.get();
-}
-
-base::Status TaskLeases::send_log(ClaimRecord& record, const Attempt& attempt) {
-    const auto lease = leases_.find(record.claim);
-    if (lease == leases_.end()) return {};  // the next renewal returns the log's size
-    if (record.log_attempt != attempt.id) {
-        record.log_attempt = attempt.id;
-        record.log_base = lease->second.log_bytes;
-        WHEELYARD_TRY(folder_.write(record));
-    }
-    const AttemptFolder folder{parts_.site.work_directory / "attempts" / attempt.id};
-    const auto secrets = secrets_of(parts_.site);
-    if (!secrets) return {};  // what cannot be hidden is not sent
-    for (int pieces = 0; pieces < max_log_pieces_per_tick && !away_; ++pieces) {
-        const std::int64_t sent = lease->second.log_bytes - record.log_base;
-        if (sent < 0) return {};
-        const auto piece = read_log_piece(folder.log(), static_cast<std::uint64_t>(sent), log_piece_bytes,
-                                          is_over(attempt.state), *secrets);
-        if (!piece || piece->empty()) return {};  // not begun, or removed
-        const auto now =
-            parts_.tasks->append_log(record.task->id, record.claim, lease->second.log_bytes, *piece);
-        if (!now) {
-            note_answer(now.error());
-            return {};  // the log is full, or the lease has expired, which the next renewal handles
-        }
-        lease->second = *now;
-    }
-    return {};
 }
 
 // Everybody who sees the request reads why it failed, in words of the log.
@@ -365,40 +265,34 @@ void TaskLeases::hide_secrets_of(wire::Outcome& outcome) const {
 
 bool TaskLeases::end(const ClaimRecord& record, wire::Outcome outcome) {
     hide_secrets_of(outcome);
-    wire::TaskEnd report{record.claim, std::move(outcome)};
-    if (wire::render_task_end(report).size() > max_outcome_bytes) {
-        report.outcome.provenance = {};
-        report.outcome.governed.reset();
+    if (wire::render_outcome(outcome).size() > max_outcome_bytes) {
+        outcome.provenance = {};
+        outcome.governed.reset();
     }
-    const auto ended = parts_.tasks->end(record.task->id, report);
+    const auto ended = parts_.tasks->end(record.task.id, outcome);
     parts_.failpoints.hit("task.ended");
     if (ended) {
-        say(record, std::string("outcome reported: ") + (report.outcome.done ? "done" : "failed"));
+        say(record, std::string("outcome reported: ") + (outcome.done ? "done" : "failed"));
         return true;
     }
     note_answer(ended.error());
-    // A later tick repeats this; if the lease has expired, the next renewal claims the task again.
+    // A later tick repeats this; if the site was late, the next one asks for the task again.
     if (ended.error().may_pass()) return false;
     say(record, "the registry does not accept its outcome: " + ended.error().text());
     return true;
 }
 
 base::Status TaskLeases::report(const Plan& plan, const World& world) {
-    std::vector<std::string> over;
-    for (ClaimRecord& record : records_) {
+    std::vector<ClaimRecord> over;
+    for (const ClaimRecord& record : records_) {
         if (away_) break;
-        if (record.asking || !python_answers(record)) continue;
+        if (!python_answers(record)) continue;
         WHEELYARD_TRY(parts_.still_ours());
-        TaskStatus standing =
-            task_status(record, plan, world, parts_.site, parts_.journal, parts_.clock.now());
-        if (standing.attempt != nullptr && (standing.outcome || sends_log_))
-            WHEELYARD_TRY(send_log(record, *standing.attempt));
-        if (!away_ && standing.outcome && end(record, *std::move(standing.outcome)))
-            over.push_back(record.claim);
+        auto outcome = task_outcome(record, plan, world, parts_.site, parts_.journal, parts_.clock.now());
+        if (outcome && end(record, *std::move(outcome))) over.push_back(record);
     }
-    sends_log_ = false;
-    for (const std::string& claim : over)
-        WHEELYARD_TRY(drop(claim));
+    for (const ClaimRecord& record : over)
+        WHEELYARD_TRY(drop(record));
     return {};
 }
 

@@ -1,4 +1,5 @@
-// One attempt at a cell of the plan, as the journal stores it: "wheelyard.attempt/1" (docs/reference/journal.md).
+// One attempt at a cell of the plan, as the journal stores it: "wheelyard.attempt/1"
+// (docs/reference/journal.md).
 //
 //     planned ─► fetched ─► prepared ─► submitting ─► running ─► built ─► uploading ─► done
 //        └──────────┴───────────┴───────────┴────────────┴─────────┴──────────┴─────► failed
@@ -24,9 +25,9 @@
 
 namespace wheelyard::builder {
 
-// The purpose of an attempt. Tests and promotions follow a build after the index offers its wheel. Tests run in
-// separate jobs, on hardware that the build does not need. The promotion adds the wheel to the index for everybody. A
-// reproduction, which a person requests, repeats a build and compares the two wheels.
+// The purpose of an attempt. Tests and promotions follow a build after the index offers its wheel. Tests run
+// in separate jobs, on hardware that the build does not need. The promotion adds the wheel to the index for
+// everybody. A reproduction, which a person requests, repeats a build and compares the two wheels.
 enum class Purpose { build, gpu_test, multi_node_test, promotion, reproduction };
 // "gpu-test": also the suffix of the cell's name.
 inline constexpr auto purpose_words = base::words<Purpose>({{Purpose::build, "build"},
@@ -41,7 +42,7 @@ inline constexpr auto purpose_words = base::words<Purpose>({{Purpose::build, "bu
     return purpose == Purpose::gpu_test || purpose == Purpose::multi_node_test;
 }
 
-// Whether its job builds a wheel.
+// Says whether its job builds a wheel.
 [[nodiscard]] constexpr bool makes_wheel(Purpose purpose) {
     return purpose == Purpose::build || purpose == Purpose::reproduction;
 }
@@ -89,9 +90,10 @@ struct Asked {
     std::string python;
     std::string accelerator;  // name in the site file; empty: one wheel for all accelerators
     std::string against;    // "torch==2.4.0+cu123": the package in the same index to build against, or empty
-    bool for_task = false;  // for a task of the registry: the upload needs the task's lease
+    bool for_task = false;  // for a task of the registry: the upload needs the task
     std::vector<std::string> with = {};  // of a promotion: the other wheels of its set, in the same request
-    // The source of a task: nothing of this file runs with the agent's rights (builder/script/separate_script.hpp).
+    // The source of a task: nothing of this file runs with the agent's rights
+    // (builder/script/separate_script.hpp).
     std::optional<wire::UploadedSource> uploaded = {};
     std::optional<ClosurePart> closure = {};  // nullopt: its job installs as pip is configured
 };
@@ -124,7 +126,7 @@ struct ReproducedRecord {
     std::string filename;
     std::string sha256;
     std::optional<bool> identical;    // nullopt: not compared yet
-    std::vector<std::string> causes;  // of the differences: codes of builder/compare/causes.cpp
+    std::vector<std::string> causes;  // of the differences: codes of builder/steps/differences_report.cpp
 };
 
 // What an attempt waits for.
@@ -227,8 +229,8 @@ inline constexpr std::string_view upload_phase = "upload";
 // Errors: "journal.format" (another format or version), "journal.broken".
 [[nodiscard]] base::Result<Attempt> parse_attempt(std::string_view text);
 
-// At most max_attempt_id_bytes characters; begins with a letter, as PBS requires for job names; sorts by time.
-// "w" + seconds since 1970 in base 32 + random characters.
+// At most max_attempt_id_bytes characters; begins with a letter, as PBS requires for job names; sorts by
+// time. "w" + seconds since 1970 in base 32 + random characters.
 [[nodiscard]] std::string new_attempt_id(base::UnixMicros now);
 
 // The table of the fields of "wheelyard.attempt/1" in docs/reference/journal.md.

@@ -1,4 +1,5 @@
-// One table writes, reads and documents the fields. An absent member, or one of another type, leaves the default.
+// One table writes, reads and documents the fields. An absent member, or one of another type, leaves the
+// default.
 #include "builder/attempt/attempt.hpp"
 
 #include <string>
@@ -175,7 +176,7 @@ constexpr auto attempt_record = io::record<A>({
     field<&A::asked, &Asked::for_task>(
         "for_task",
         "true: for a task of the registry that the site file does not request; "
-        "the upload needs the task's lease"),
+        "the upload needs the task"),
     field<&A::asked, &Asked::with>(
         "with",
         "of a promotion: the file names of the other wheels of its set, promoted in the same request"),

@@ -1,6 +1,7 @@
 #include "builder/attempt/claim_record.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "builder/attempt/limits.hpp"
 #include "builder/attempt/temporary_files.hpp"
@@ -14,41 +15,30 @@ namespace {
 namespace fs = std::filesystem;
 using io::Json;
 
-constexpr std::string_view claim_record_format = "wheelyard.claim_record/1";
+constexpr std::string_view claim_record_format = "wheelyard.claim_record/2";
+constexpr std::string_view earlier_format = "wheelyard.claim_record/1";
 
 }  // namespace
 
 std::string render_claim_record(const ClaimRecord& record) {
     return Json::object({{"format", claim_record_format},
-                         {"claim", record.claim},
-                         {"asking", record.asking},
-                         {"task", record.task ? wire::task_json(*record.task) : Json()},
-                         {"waits", record.waits},
+                         {"task", wire::task_json(record.task)},
                          {"index", record.index},
-                         {"cell", record.cell},
-                         {"log_attempt", record.log_attempt},
-                         {"log_base", record.log_base}})
+                         {"cell", record.cell}})
         .render_pretty();
 }
 
 base::Result<ClaimRecord> parse_claim_record(std::string_view text) {
     const auto json = io::parse_json(text);
-    ClaimRecord record;
-    if (json) record.claim = json->string_or("claim", "");
-    if (!json || json->string_or("format", "") != claim_record_format || !wire::is_claim_id(record.claim))
+    const std::string format = json ? json->string_or("format", "") : std::string();
+    const Json* task = json ? json->find("task") : nullptr;
+    if ((format != claim_record_format && format != earlier_format) || task == nullptr)
         return base::fail("claim.broken", "A claim file is not valid");
-    record.asking = json->bool_or("asking", true);
-    const Json* task = json->find("task");
-    if (task != nullptr && !task->is_null()) {
-        WHEELYARD_ASSIGN(record.task, wire::parse_task(task->render()));
-    }
-    if (!record.asking && !record.task)
-        return base::fail("claim.broken", "A claim file names no task", record.claim);
-    record.waits = json->string_or("waits", "");
+    ClaimRecord record;
+    if (format == earlier_format && task->is_null()) return record;
+    WHEELYARD_ASSIGN(record.task, wire::parse_task(task->render()));
     record.index = json->string_or("index", "");
     record.cell = json->string_or("cell", "");
-    record.log_attempt = json->string_or("log_attempt", "");
-    record.log_base = json->int_or("log_base", 0);
     return record;
 }
 
@@ -62,24 +52,38 @@ std::vector<ClaimRecord> ClaimFolder::read(bool& unread) const {
         if (name.starts_with(".") || entry.path().extension() != ".json") continue;
         const auto text = base::read_untrusted_file(entry.path(), max_record_bytes);
         auto record = text ? parse_claim_record(*text) : tl::unexpected(text.error());
-        if (record && record->claim == entry.path().stem().string())
-            records.push_back(*std::move(record));
-        else
-            unread = true;
+        unread = unread || !record;
+        if (!record || record->task.id.empty()) continue;
+        record->file = entry.path().stem().string();
+        records.push_back(*std::move(record));
         if (records.size() == max_claims) break;
     }
     std::sort(records.begin(), records.end(),
-              [](const ClaimRecord& a, const ClaimRecord& b) { return a.claim < b.claim; });
+              [](const ClaimRecord& a, const ClaimRecord& b) { return a.task.id < b.task.id; });
     return records;
 }
 
-base::Status ClaimFolder::write(const ClaimRecord& record) const {
+base::Status ClaimFolder::write(ClaimRecord& record) const {
     WHEELYARD_TRY(base::make_directories(folder_));
-    return base::replace_file(folder_ / (record.claim + ".json"), render_claim_record(record), 0600);
+    WHEELYARD_TRY(
+        base::replace_file(folder_ / (record.task.id + ".json"), render_claim_record(record), 0600));
+    const std::string earlier = std::exchange(record.file, record.task.id);
+    if (earlier.empty() || earlier == record.file) return {};
+    return base::remove_file(folder_ / (earlier + ".json"));
 }
 
-base::Status ClaimFolder::remove(const std::string& claim) const {
-    return base::remove_file(folder_ / (claim + ".json"));
+base::Status ClaimFolder::remove(const ClaimRecord& record) const {
+    return base::remove_file(folder_ / (record.file + ".json"));
+}
+
+std::string ClaimFolder::waits() const {
+    return base::read_untrusted_file(folder_ / "waits", max_record_bytes).value_or(std::string());
+}
+
+base::Status ClaimFolder::note_wait(const std::string& why) const {
+    if (why.empty()) return base::remove_file(folder_ / "waits");
+    WHEELYARD_TRY(base::make_directories(folder_));
+    return base::replace_file(folder_ / "waits", why, 0600);
 }
 
 void ClaimFolder::sweep() const {

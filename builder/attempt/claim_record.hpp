@@ -1,13 +1,11 @@
-// The claims of tasks that an agent holds, one JSON file each in its journal: "wheelyard.claim_record/1"
-// (docs/reference/journal.md). The agent writes the file before it sends the request. After a lost answer or a kill
-// it repeats the same claim and gets the same task.
+// The tasks that a site has, one JSON file each in its journal: "wheelyard.claim_record/2"
+// (docs/reference/journal.md). The file is written after the registry's answer: after a kill in between, the
+// registry answers with the same task again.
 //
-//     STATE/claims/<32 hex digits>.json
+//     STATE/claims/<task>.json
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,28 +16,26 @@
 namespace wheelyard::builder {
 
 struct ClaimRecord {
-    std::string claim;
-    bool asking = true;  // the registry has not answered yet
-    // While asking: the task whose lease was lost and that is requested again.
-    std::optional<wire::Task> task;
-    std::string waits;          // why the registry gave no answer; logged once
-    std::string index;          // where its wheel is uploaded
-    std::string cell;           // the name of its cell in the plan and in attempts
-    std::string log_attempt;    // the attempt whose log is being sent
-    std::int64_t log_base = 0;  // where that log begins in the task's log
+    wire::Task task;
+    std::string index = {};  // where its wheel is uploaded
+    std::string cell = {};   // the name of its cell in the plan and in attempts
+    std::string file = {};   // its name without ".json": the task, or in records of version 1 a claim
 };
 
 [[nodiscard]] std::string render_claim_record(const ClaimRecord& record);
-// Errors: "claim.broken".
+// A record of version 1 without a task has the ID "": its claim was never answered. Errors: "claim.broken".
 [[nodiscard]] base::Result<ClaimRecord> parse_claim_record(std::string_view text);
 
 class ClaimFolder {
   public:
     explicit ClaimFolder(std::filesystem::path folder) : folder_(std::move(folder)) {}
-    // Sorted by claim. Skips a file that cannot be read (its lease ends by itself) and sets `unread`.
+    // Sorted by task. Skips a file that cannot be read (its lease ends by itself) and sets `unread`.
     [[nodiscard]] std::vector<ClaimRecord> read(bool& unread) const;
-    [[nodiscard]] base::Status write(const ClaimRecord& record) const;
-    [[nodiscard]] base::Status remove(const std::string& claim) const;
+    [[nodiscard]] base::Status write(ClaimRecord& record) const;
+    [[nodiscard]] base::Status remove(const ClaimRecord& record) const;
+    // Why the last request got no answer, in the file `waits`; empty: it got one, and there is no file.
+    [[nodiscard]] std::string waits() const;
+    [[nodiscard]] base::Status note_wait(const std::string& why) const;
     // Removes temporary files of interrupted writes; only for the holder of the lock.
     void sweep() const;
 

@@ -22,8 +22,8 @@ inline constexpr std::array<std::string_view, 19> agent_failpoints = {
 };
 
 // In the part of a tick that handles tasks of the registry (task_leases.hpp).
-inline constexpr std::array<std::string_view, 4> task_failpoints = {"task.intended", "task.claimed",
-                                                                    "task.recorded", "task.ended"};
+inline constexpr std::array<std::string_view, 3> task_failpoints = {"task.claimed", "task.recorded",
+                                                                    "task.ended"};
 // In the upload of a wheel's variant: made, sent, seen on the page; each before the journal says so.
 inline constexpr std::array<std::string_view, 3> variant_failpoints = {"variant.made", "variant.sent",
                                                                        "variant.seen"};

@@ -1,7 +1,7 @@
 // Why a job ended, as its scheduler reports it, and the consequences for the attempt: one table.
 //
-// The exit record takes precedence over the scheduler's status. A build that recorded success has succeeded, even if
-// the scheduler reports a failure.
+// The exit record takes precedence over the scheduler's status. A build that recorded success has succeeded,
+// even if the scheduler reports a failure.
 #pragma once
 
 #include <cstdint>
@@ -52,9 +52,9 @@ struct JobGrant {
     friend bool operator==(const JobGrant&, const JobGrant&) = default;
 };
 
-// The limit that a failed attempt counts against: of the site file, or max_network_failures. A build never causes a
-// preemption and rarely a node failure, so these have limits of their own: not every build makes measurable progress
-// between them. A network that is down says nothing about the build.
+// The limit that a failed attempt counts against: of the site file, or max_network_failures. A build never
+// causes a preemption and rarely a node failure, so these have limits of their own: not every build makes
+// measurable progress between them. A network that is down says nothing about the build.
 enum class FailureLimit { attempts, preemptions, node_failures, network };
 
 struct EndRow {

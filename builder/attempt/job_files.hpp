@@ -5,7 +5,7 @@
 //         log           stdout and stderr of the job
 //         claim/owner   the process that runs it: {"host":"n1","boot":"…","pid":4711,"start":88123}
 //         exit.json     its end: {"format":"wheelyard.exit/1","exit_code":0,"phase":"smoke",…}
-//         build_key     identifies the settings of its build (build_key.hpp)
+//         build_key     identifies the settings of its build (script.hpp)
 //         wheel/        the result
 //         variant/      the same as a wheel variant, until its index has it
 //         smoke/        the smoke test's environment
@@ -13,7 +13,8 @@
 //                       (builder/script/separate_script.hpp)
 //         fetch/        of an uploaded source: its wheelhouse
 //
-// Its build tree is elsewhere, at a path that the next build of the package gets, too (builder/agent/build_folder.hpp):
+// Its build tree is elsewhere, at a path that the next build of the package gets, too
+// (builder/agent/build_folder.hpp):
 //
 //     WORK/trees/torch-1/
 //         used_by       the attempt that may use it
@@ -53,7 +54,7 @@ struct AttemptFolder {
     [[nodiscard]] std::filesystem::path log() const { return root / "log"; }
     // The log of the login step (login_step.hpp):
     [[nodiscard]] std::filesystem::path login_log() const { return root / "wheelhouse.log"; }
-    // Files of a batch system (job_script.hpp):
+    // Files of a batch system (scheduler.hpp):
     [[nodiscard]] std::filesystem::path job_script() const { return root / "job.sh"; }
     [[nodiscard]] std::filesystem::path environment() const { return root / "environment"; }
     [[nodiscard]] std::filesystem::path alarm() const { return root / "alarm_s"; }
@@ -70,7 +71,8 @@ struct AttemptFolder {
     [[nodiscard]] std::filesystem::path tree() const { return build() / "tree"; }
     [[nodiscard]] std::filesystem::path used_by() const { return build() / "used_by"; }
     [[nodiscard]] std::filesystem::path fence() const { return build() / "fence"; }
-    // Identifies the settings of the build (build_key.hpp). It stays when the tree is removed: a reproduction compares it.
+    // Identifies the settings of the build (script.hpp). It stays when the tree is removed: a reproduction
+    // compares it.
     [[nodiscard]] std::filesystem::path build_key() const { return root / "build_key"; }
     [[nodiscard]] std::filesystem::path venv() const { return build() / "venv"; }
     [[nodiscard]] std::filesystem::path pip_conf() const {
@@ -78,15 +80,17 @@ struct AttemptFolder {
     }  // mode 0600
     [[nodiscard]] std::filesystem::path wheel() const { return root / "wheel"; }
     [[nodiscard]] std::filesystem::path variant() const { return root / "variant"; }
-    // A reproduction's recorded wheel, and what the comparison found (compare_wheels.hpp).
+    // A reproduction's recorded wheel, both wheels if they differ, and what the comparison found
+    // (builder/steps/differences.hpp).
     [[nodiscard]] std::filesystem::path recorded() const { return root / "recorded"; }
+    [[nodiscard]] std::filesystem::path compared() const { return root / "compared"; }
     [[nodiscard]] std::filesystem::path differences() const { return root / "differences.txt"; }
     [[nodiscard]] std::filesystem::path differences_json() const { return root / "differences.json"; }
     [[nodiscard]] bool is_claimed() const;
-    // Whether the build tree is this attempt's, and not already another's.
+    // Says whether the build tree is this attempt's, and not already another's.
     [[nodiscard]] bool has_build_tree() const;
-    // Files that only the job needs; removed after the attempt. own_bulk() excludes the build tree, and so does bulk() once
-    // another attempt uses it.
+    // Files that only the job needs; removed after the attempt. own_bulk() excludes the build tree, and so
+    // does bulk() once another attempt uses it.
     [[nodiscard]] std::vector<std::filesystem::path> own_bulk() const;
     [[nodiscard]] std::vector<std::filesystem::path> bulk() const;
     [[nodiscard]] std::vector<std::filesystem::path> build_bulk() const;  // of every attempt that uses it
@@ -105,7 +109,8 @@ inline constexpr std::string_view wheelhouse_step = "wheelhouse";  // on the log
 inline constexpr std::string_view fence_phase = "fence";
 inline constexpr int fence_exit_code = 75;  // EX_TEMPFAIL
 
-// A build that exceeded a limit: phase, exit status and last line of `wheelyard-governor bound` (builder/governor/bound/).
+// A build that exceeded a limit: phase, exit status and last line of `wheelyard-governor bound`
+// (builder/governor/bound/).
 inline constexpr std::string_view limits_phase = "limits";
 inline constexpr int over_limit_exit_code = 122;
 inline constexpr std::string_view over_limit_mark = "wheelyard-governor: the build was ended: ";

@@ -1,6 +1,6 @@
-// The journal: one JSON file for each attempt, replaced durably at every transition. If the agent is killed at any
-// point, the next tick finds the old state or the new one. There is no database, so the folder may be on NFS or
-// Lustre and be shared by login nodes.
+// The journal: one JSON file for each attempt, replaced durably at every transition. If the agent is killed
+// at any point, the next tick finds the old state or the new one. There is no database, so the folder may be
+// on NFS or Lustre and be shared by login nodes.
 //
 //     STATE/attempts/w1kq7x9aab3cde.json     the state of an attempt   (attempt.hpp)
 //     STATE/outcomes/w1kq7x9aab3cde.json     how it ended              (lib/wire/outcome.hpp)
@@ -29,7 +29,8 @@ class Journal {
 
     // Creates the folders. Required before the first write, not for reading.
     [[nodiscard]] base::Status prepare() const;
-    // A journal that does not exist yet is empty. Errors: the folder cannot be read. An unreadable file is a problem.
+    // A journal that does not exist yet is empty. Errors: the folder cannot be read. An unreadable file is a
+    // problem.
     [[nodiscard]] base::Result<JournalContent> read() const;
     // Removes temporary files of interrupted writes; only for the holder of the lock.
     void sweep() const;

@@ -1,4 +1,5 @@
-// STATE/store.json: which store of a registry has the wheels of this journal. Written by ticks, read by every command.
+// STATE/store.json: which store of a registry has the wheels of this journal. Written by ticks, read by every
+// command.
 #pragma once
 
 #include <filesystem>

@@ -21,11 +21,11 @@ inline constexpr std::int64_t wait_first_ms = 2'000;
 inline constexpr std::int64_t max_wait_ms = 5 * 60'000;
 // An attempt without a job fails after three days of errors that may pass.
 inline constexpr std::int64_t max_error_wait_ms = std::int64_t{3} * 24 * 60 * 60'000;
-// A build that failed after longer than this, for a reason that no rule of the doctor knows, is not built again: the next
-// hour would most likely be lost too.
+// A build that failed after longer than this, for a reason that no rule of the doctor knows, is not built
+// again: the next hour would most likely be lost too.
 inline constexpr std::int64_t max_unexplained_build_ms = std::int64_t{60} * 60'000;
-// Tries while the log of a step on the login node blames the network or the machine: about eight hours; then the attempt
-// fails.
+// Tries while the log of a step on the login node blames the network or the machine: about eight hours; then
+// the attempt fails.
 inline constexpr int max_login_waits = 100;
 
 // Failures of one cell for which its log blames the network: with a growing wait before each, weeks.

@@ -1,5 +1,6 @@
-// STATE/site_check.json: the required lines that `site check` last found wrong. Written by that command, read by ticks: as long as
-// it names one, nothing new is submitted; a build without its compiler wastes a job, or makes a wheel that lacks its extension.
+// STATE/site_check.json: the required lines that `site check` last found wrong. Written by that command, read
+// by ticks: as long as it names one, nothing new is submitted; a build without its compiler wastes a job, or
+// makes a wheel that lacks its extension.
 //
 //     {"format":"wheelyard.site_check/1","at":"2026-11-28T08:00:00Z","failed":["C compiler cc: command not found"]}
 #pragma once

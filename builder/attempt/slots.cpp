@@ -24,8 +24,9 @@ constexpr SlotRow slot_rows[] = {
     {State::fetched, Holds::preparation, Holds::returned, Holds::nothing, Holds::preparation},
     // With an error it has tried to submit: the batch system accepts no job now.
     {State::prepared, Holds::preparation, Holds::job, Holds::nothing, Holds::preparation},
-    // Its job was submitted before, the scheduler knows none, and a further submission waits. The state stays: should the
-    // answer to the earlier submission be lost, that job is still looked for, and no script is rewritten under it.
+    // Its job was submitted before, the scheduler knows none, and a further submission waits. The state
+    // stays: should the answer to the earlier submission be lost, that job is still looked for, and no script
+    // is rewritten under it.
     {State::submitting, Holds::job, Holds::job, Holds::nothing, Holds::nothing},
     {State::running, Holds::job, Holds::job, Holds::job, Holds::job},
 };

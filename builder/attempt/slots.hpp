@@ -1,7 +1,7 @@
-// The limits that an attempt counts against. An attempt holds a preparation slot (downloads, unpacking, steps on the
-// login node) from its beginning to its submission, except while it waits after an error. It holds one of the site's
-// job slots from its submission to the end of its job, and none while it waits to be submitted again. Promotions need
-// neither. Pure.
+// The limits that an attempt counts against. An attempt holds a preparation slot (downloads, unpacking, steps
+// on the login node) from its beginning to its submission, except while it waits after an error. It holds one
+// of the site's job slots from its submission to the end of its job, and none while it waits to be submitted
+// again. Promotions need neither. Pure.
 #pragma once
 
 #include <string>

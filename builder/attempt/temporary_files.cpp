@@ -4,8 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/base/files/remove_tree.hpp"
-#include "lib/base/files/temporary_files.hpp"
+#include "lib/base/files/temp_dir.hpp"
 
 namespace wheelyard::builder {
 namespace fs = std::filesystem;

@@ -1,5 +1,5 @@
-// Removes temporary files of a killed agent. Only the holder of the lock may do so, because no other process writes
-// then.
+// Removes temporary files of a killed agent. Only the holder of the lock may do so, because no other process
+// writes then.
 #pragma once
 
 #include <filesystem>
@@ -17,7 +17,8 @@ void sweep_temporary_files(const std::filesystem::path& folder);
 [[nodiscard]] base::Status sweep_temp_dirs(const std::filesystem::path& folder, const std::string& prefix,
                                            const base::KeepAlive& keep_alive);
 
-// Removes `path` to free space. A file that cannot be removed stays and is no error. Errors: those of `keep_alive`.
+// Removes `path` to free space. A file that cannot be removed stays and is no error. Errors: those of
+// `keep_alive`.
 [[nodiscard]] base::Status free_space(const std::filesystem::path& path, const base::KeepAlive& keep_alive);
 
 }  // namespace wheelyard::builder

@@ -1,4 +1,5 @@
-// A closure: the releases that one requirement needs to run and to be built, as pip chose them for one interpreter. Pure.
+// A closure: the releases that one requirement needs to run and to be built, as pip chose them for one
+// interpreter. Pure.
 //
 //     {"format": "wheelyard.closure/1", "requirement": "pandas", "mode": "compiled", "python": "3.12.4", "resolver": "pip 25.3",
 //      "root": "pandas==3.1.1", "releases": [
@@ -6,7 +7,8 @@
 //        "runtime": true, "why": [{"of": "", "kind": "wanted", "text": "pandas"}],
 //        "after": [{"of": "cython==3.1.2", "kind": "build"}, {"of": "numpy==2.4.6", "kind": "run"}]}, …]}
 //
-// Each release comes before what it needs; `after` has no cycle. Two environments may have two versions of one project.
+// Each release comes before what it needs; `after` has no cycle. Two environments may have two versions of
+// one project.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +39,8 @@ struct ReleaseFile {
     std::string sha256;
     std::int64_t size = 0;  // of what was downloaded to resolve; else 0
 };
-// Who asks for a release: `of` (empty: the want), by these words, to run, to build, because its back end or its recipe says so.
+// Who asks for a release: `of` (empty: the want), by these words, to run, to build, because its back end or
+// its recipe says so.
 struct ReleaseReason {
     std::string of;
     std::string kind;  // "wanted", "run", "build", "asked", "recipe"
@@ -70,7 +73,8 @@ struct Closure {
     [[nodiscard]] const ClosureRelease* find(std::string_view id) const;
 };
 
-// Errors: "closure.format" (another one, or none), "closure.broken" (a member or the release that it names is missing).
+// Errors: "closure.format" (another one, or none), "closure.broken" (a member or the release that it names is
+// missing).
 [[nodiscard]] base::Result<Closure> parse_closure(std::string_view text);
 [[nodiscard]] std::string render_closure(const Closure& closure);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "builder/attempt/limits.hpp"
 #include "builder/doctor/error_line.hpp"
@@ -12,6 +13,7 @@
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
+
 namespace {
 
 constexpr std::string_view marker = "@@wheelyard ";
@@ -22,6 +24,11 @@ std::string_view word_of(std::string_view line, std::string_view name) {
     if (at == std::string_view::npos) return {};
     line.remove_prefix(at + name.size());
     return line.substr(0, line.find(' '));
+}
+
+bool is_of_speaker(const DoctorRule& rule, std::string_view speaker) {
+    return speaker.empty() || rule.speakers.empty() ||
+           std::find(rule.speakers.begin(), rule.speakers.end(), speaker) != rule.speakers.end();
 }
 
 bool names_a_panic(std::string_view line) {
@@ -119,8 +126,8 @@ void Doctor::note_faint(std::string_view line) {
     last_words_ = FirstError{seen_.lines, std::string(begin), traceback_, kept_lines(), {}};
 }
 
-// cargo prints what a build script wrote: the first line after `--- stderr` is the reason, unless it only names the
-// place of a panic: "thread 'main' panicked at build.rs:10:5:".
+// cargo prints what a build script wrote: the first line after `--- stderr` is the reason, unless it only
+// names the place of a panic: "thread 'main' panicked at build.rs:10:5:".
 void Doctor::note_rust_reason(std::string_view text) {
     if (rust_ == RustReason::none || text.empty()) return;
     if (rust_ == RustReason::after_stderr) {
@@ -133,7 +140,8 @@ void Doctor::note_rust_reason(std::string_view text) {
     rust_ = RustReason::none;
 }
 
-// What pip says of a program is only that it failed; where the program had no error, its last line may say why.
+// What pip says of a program is only that it failed; where the program had no error, its last line may say
+// why.
 void Doctor::note_end_of_output() {
     if (kept_ == 0 || !seen_.first_error || !seen_.first_error->text.starts_with(word_of_pip)) return;
     const std::string last = last_[(kept_ - 1) % context_lines];
@@ -157,6 +165,7 @@ void Doctor::find_words(std::string_view text) {
 struct Doctor::MatchedLine {
     std::string_view line;
     const std::string& lower;
+    std::string_view speaker;
     bool is_harmless;
     bool is_survived;   // in a probe or a warning
     bool is_handled;    // names the missing module whose exception the program handled
@@ -202,6 +211,7 @@ void Doctor::match(std::string_view line) {
     const bool is_handled = !handled_name_.empty() && lower.find(handled_name_) != std::string::npos;
     const MatchedLine it{line,
                          lower,
+                         speaker_of(lower),
                          harmless,
                          context_.is_in_probe() || in_warning,
                          is_handled,
@@ -227,6 +237,7 @@ bool Doctor::apply_rule(const Word& found, const MatchedLine& it) {
     if (!counts || !matches(rule, found.pattern, match_text_)) return false;
     if (rule.weight == Weight::machine && quotes_source(it.lower, max_literal(found.pattern))) return false;
     if (rule.weight != Weight::machine && context_.is_in_dump()) return false;
+    if (!is_of_speaker(rule, it.speaker)) return false;
     if (it.is_handled && rule.weight == Weight::symptom) return false;  // what follows from it is no reason
     const bool survivable = it.is_survived || is_survivable(found.pattern) || rule.weight == Weight::hint;
     note_rule(found.rule, it.line, found.pattern, survivable);
@@ -334,8 +345,8 @@ void Doctor::feed(std::string_view piece) {
     }
 }
 
-// A program that looks for a module and goes on without it: what it says next is the reason, unless that names the
-// module too.
+// A program that looks for a module and goes on without it: what it says next is the reason, unless that
+// names the module too.
 void Doctor::note_handled() {
     const DoctorRule* const module_missing = book_.find("python.module_missing");
     const DoctorRule* const import_name = book_.find("python.import_name");
@@ -362,7 +373,8 @@ void Doctor::drop_survived() {
     seen_.findings.erase(behind, seen_.findings.end());
 }
 
-// A failed log always has an error: if no line has a sign of one, the last that sounds like one, or simply the last.
+// A failed log always has an error: if no line has a sign of one, the last that sounds like one, or simply
+// the last.
 void Doctor::settle_for_last_words() {
     if (seen_.first_error || !seen_.findings.empty() || seen_.exit_code == 0) return;
     if (last_words_) {
@@ -394,8 +406,8 @@ Examination Doctor::finish() {
     const auto closeness = [](const Finding& one) {
         const int weight = static_cast<int>(one.rule->weight) * 2;
         const int symptom = static_cast<int>(Weight::symptom) * 2;
-        if (weight <= symptom) return weight;
-        if (one.rule->is_consequence) return symptom + 1;
+        if (one.rule->is_consequence) return std::min(weight, symptom) - 1;
+        if (weight <= symptom) return one.survivable ? weight - 2 : weight;  // explains no later error
         return one.survivable ? symptom + 2 : weight + 2;
     };
     std::stable_sort(seen_.findings.begin(), seen_.findings.end(), [&](const Finding& a, const Finding& b) {
@@ -422,6 +434,21 @@ base::Result<Examination> examine_log(const std::filesystem::path& log, const Ru
         at += length;
     }
     return doctor.finish();
+}
+
+std::string last_words(std::string_view said) {
+    constexpr std::size_t max_lines = 3;
+    // The tail of a log may begin in the middle of a UTF-8 character.
+    while (!said.empty() && (static_cast<unsigned char>(said.front()) & 0xC0U) == 0x80U)
+        said.remove_prefix(1);
+    const auto lines = base::split_lines(said);
+    std::vector<std::string> last;
+    for (auto line = lines.rbegin(); line != lines.rend() && last.size() < max_lines; ++line) {
+        auto shown = shorten_line(plain_line(*line));
+        if (!shown.empty()) last.push_back(std::move(shown));
+    }
+    std::reverse(last.begin(), last.end());
+    return base::join(last, " / ");
 }
 
 }  // namespace wheelyard::builder

@@ -70,8 +70,8 @@ class Doctor {
     [[nodiscard]] Examination finish();
 
   private:
-    // How likely a line is the cause. An error of a higher rank replaces the first error; a later one of the same rank
-    // does not. `?` and `~` are marks of a rule's pattern (doctor_rules.hpp).
+    // How likely a line is the cause. An error of a higher rank replaces the first error; a later one of the
+    // same rank does not. `?` and `~` are marks of a rule's pattern (doctor_rules.hpp).
     enum class ErrorRank {
         hint,         // of a rule of this weight: most builds survive it
         consequence,  // says that a command failed
@@ -148,5 +148,27 @@ class Doctor {
 [[nodiscard]] std::string render_rule(const DoctorRule& rule);
 [[nodiscard]] std::string render_rules_json(
     const std::vector<DoctorRule>& rules);  // "wheelyard.doctor_rules/1"
+
+// The end of a program's output, for an error message; the log has the rest. The last three non-empty lines,
+// each shortened by shorten_line: "19999 / 20000 / it is broken".
+[[nodiscard]] std::string last_words(std::string_view said);
+
+enum class WantedKind { nothing, header, library, program, package };
+
+struct Wanted {
+    WantedKind kind = WantedKind::nothing;
+    std::string name;  // in lower case: "h5public.h", "hdf5", "nc-config"
+};
+// What the line misses.
+[[nodiscard]] Wanted wanted_by(std::string_view line);
+
+// Commands to paste; empty: the table does not know it.
+[[nodiscard]] std::string install_commands(const Wanted& wanted);
+// Commands that find the package of one that the table does not know; empty for nothing.
+[[nodiscard]] std::string search_commands(const Wanted& wanted);
+
+// Whose the symbol is that the loader or the linker misses, and what to do; empty: the table does not know
+// it.
+[[nodiscard]] std::string symbol_advice(std::string_view line);
 
 }  // namespace wheelyard::builder

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "builder/doctor/packages.hpp"
 #include "lib/io/json.hpp"
 
 namespace wheelyard::builder {
@@ -72,11 +71,14 @@ Json json_of(const FirstError& first) {
 }  // namespace
 
 std::string remedy_of(const Finding& finding) {
+    if (finding.rule->is_shared && finding.rule->place.empty())
+        if (auto advice = symbol_advice(finding.text); !advice.empty()) return advice;
     const Wanted wanted = wanted_by(finding.text);
     // A site's own rule says what it means, unless many causes share it.
     std::string commands =
         finding.rule->is_shared || finding.rule->place.empty() ? install_commands(wanted) : "";
-    // A header of CUDA or torch is in no distribution: only rules that many causes share send people to search for a name.
+    // A header of CUDA or torch is in no distribution: only rules that many causes share send people to
+    // search for a name.
     if (commands.empty() && finding.rule->is_shared) commands = search_commands(wanted);
     return std::string(finding.rule->remedy) + (commands.empty() ? "" : " " + commands + ".");
 }

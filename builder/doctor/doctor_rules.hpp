@@ -1,5 +1,6 @@
-// A rule: what build logs contain when a build fails, what it means, and what to do. Ours are in rules/*.toml, one
-// [[rule]] each, from which docs/reference/doctor-rules.md is generated; a site's own in doctor.d (rule_book.hpp).
+// A rule: what build logs contain when a build fails, what it means, and what to do. Ours are in
+// rules/*.toml, one [[rule]] each, from which docs/reference/doctor-rules.md is generated; a site's own in
+// doctor.d (rule_book.hpp).
 #pragma once
 
 #include <string>
@@ -35,18 +36,22 @@ enum class Automatic {
 
 struct DoctorRule {
     std::string code;  // "memory.compiler_killed"
-    // Lower case; a line matches if it contains any of them, ignoring case. `*` matches any text. With `?` in front: a
-    // build may survive such a line, and any later error is a better explanation. With `~`: the program that says so
-    // may go on; it weighs in full until an error follows that names another reason. How a line is written that says
-    // that a program is missing does not matter: each also contains `program 'NAME' not found` (error_line.hpp).
+    // Lower case; a line matches if it contains any of them, ignoring case. `*` matches any text. With `?` in
+    // front: a build may survive such a line, and any later error is a better explanation. With `~`: the
+    // program that says so may go on; it weighs in full until an error follows that names another reason. How
+    // a line is written that says that a program is missing does not matter: each also contains `program
+    // 'NAME' not found` (error_line.hpp).
     std::vector<std::string> patterns;
     Weight weight = Weight::cause;
     Automatic automatic = Automatic::no;
     std::string cause;
     std::string remedy;
-    std::string source;           // of the excerpt: an issue, or how it was provoked
-    std::string excerpt;          // lines of a real log, of which it is the cause
-    bool in_warnings = false;     // match in warnings too; a build may survive them
+    std::string source;   // of the excerpt: an issue, or how it was provoked
+    std::string excerpt;  // lines of a real log, of which it is the cause
+    // Who writes such lines (error_line.hpp), where a line shows its writer; empty: anybody.
+    std::vector<std::string> speakers = {};
+    std::vector<std::string> lookalikes = {};  // lines that are not of it
+    bool in_warnings = false;                  // match in warnings too; a build may survive them
     bool is_consequence = false;  // of another error, or of a warning before it: explains neither away
     bool is_shared = false;  // by many causes: its remedy names what to search for (key of the whole file)
     std::string place = {};  // "/etc/wheelyard/doctor.d/disks.toml:3:1"; empty: one of ours
@@ -54,19 +59,21 @@ struct DoctorRule {
 
 // The rule's cause as an error's sentence: without its final full stop.
 [[nodiscard]] std::string cause_of(const DoctorRule& rule);
-// What the agent does, for people: "retries automatically", or the command that retries all cells that failed so.
+// What the agent does, for people: "retries automatically", or the command that retries all cells that failed
+// so.
 [[nodiscard]] std::string automatic_sentence(const DoctorRule& rule);
 
-// Whether a build may survive a line with this pattern: it begins with `?`.
+// Says whether a build may survive a line with this pattern: it begins with `?`.
 [[nodiscard]] bool is_survivable(std::string_view pattern);
 [[nodiscard]] bool is_passing(std::string_view pattern);                // it begins with `~`
 [[nodiscard]] std::string_view without_mark(std::string_view pattern);  // the pattern itself
-// Whether a line (in lower case) contains all pieces of a pattern in order.
+// Says whether a line (in lower case) contains all pieces of a pattern in order.
 [[nodiscard]] bool matches_pattern(std::string_view pattern, std::string_view lower);
 // The same, and the first piece does not begin inside a word: "omnibus error" is no "bus error". "error" and
 // "exception" may, because names of exceptions end so.
 [[nodiscard]] bool matches_words(std::string_view pattern, std::string_view lower);
-// Whether a line matches this pattern of the rule: what machines and passing patterns say is short, so whole words.
+// Says whether a line matches this pattern of the rule: what machines and passing patterns say is short, so
+// whole words.
 [[nodiscard]] bool matches(const DoctorRule& rule, std::string_view pattern, std::string_view lower);
 // The longest piece of a pattern without `*`: a matching line contains it.
 [[nodiscard]] std::string_view max_literal(std::string_view pattern);

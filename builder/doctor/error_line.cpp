@@ -11,6 +11,7 @@
 namespace wheelyard::builder {
 namespace {
 
+constexpr std::size_t max_speaker_bytes = 200;        // a longer beginning is no path of a program
 constexpr std::string_view step_failed = "failed: ";  // ninja, before the output of the step
 
 constexpr auto signs = std::to_array<std::string_view>({
@@ -148,8 +149,8 @@ std::uint64_t number_at(std::string_view text) {
     return base::parse_decimal(text.substr(0, digits)).value_or(0);
 }
 
-// The first "FILE:12" or "FILE(12" (`open` stands between), where FILE is a word without quotes and with a dot or a
-// slash. One pass, because the writer of the log chooses how often `open` occurs.
+// The first "FILE:12" or "FILE(12" (`open` stands between), where FILE is a word without quotes and with a
+// dot or a slash. One pass, because the writer of the log chooses how often `open` occurs.
 SourceLine named_before(std::string_view text, char open) {
     std::size_t begin = 0;
     bool is_plain = true;
@@ -308,6 +309,71 @@ std::string plain_line(std::string_view line) {
         }
     }
     return text;
+}
+
+namespace {
+
+constexpr std::string_view license_manager = "license manager";
+
+struct Speaker {
+    std::string_view word;
+    std::string_view programs;  // between spaces
+};
+constexpr auto speakers = std::to_array<Speaker>({
+    {license_manager, " lmgrd lmutil lmstat "},
+    {"batch system",
+     " srun sbatch salloc slurmstepd slurmd scontrol squeue sacct sacctmgr qsub qstat qdel pbs pbs_iff "
+     "pbs_mom bsub flux "},
+    {"compiler",
+     " gcc g++ cc c++ cc1 cc1plus f951 gfortran clang clang++ flang icc icpc icx icpx ifort ifx nvc nvc++ "
+     "nvfortran pgcc pgc++ pgfortran armclang armclang++ armflang hipcc nvcc cicc ptxas craycc ftn rustc "},
+    {"linker", " ld ld.bfd ld.gold ld.lld lld mold collect2 ar ranlib "},
+    {"files", " cp mv ln rm mkdir rmdir install cat tar touch chmod chown dd unzip gzip "},
+    {"mpi", " mpirun mpiexec mpiexec.hydra orterun orted prte prterun prted hydra_pmi_proxy "},
+    {"remote login", " ssh scp kex_exchange_identification "},
+    // git's own lines begin with "fatal" and "remote".
+    {"download", " curl wget aria2c rsync git fatal remote pip pip3 uv cargo conda mamba "},
+});
+
+}  // namespace
+
+std::string_view speaker_of(std::string_view lower) {
+    lower = base::trim(lower);
+    // The first line of FlexNet's text is the compiler's, the others have no name in front.
+    if (lower.find("flexnet") != std::string_view::npos ||
+        lower.find("vendor daemon") != std::string_view::npos)
+        return license_manager;
+    const auto colon = lower.substr(0, max_speaker_bytes).find(':');
+    if (colon == std::string_view::npos) return {};
+    std::string_view name = lower.substr(0, colon);
+    // Words in front make a sentence, except in "intel(r) icc: error" and "=>> pbs: job killed".
+    if (const auto space = name.find_last_of(' '); space != std::string_view::npos) {
+        const std::string_view before = base::trim(name.substr(0, space));
+        if (before != "=>>" && !before.ends_with("(r)")) return {};
+        name.remove_prefix(space + 1);
+    }
+    name = base::base_name(name);
+    const auto dash = name.find_last_of('-');  // gcc-12
+    if (dash != std::string_view::npos &&
+        name.substr(dash + 1).find_first_not_of("0123456789.") == std::string_view::npos)
+        name = name.substr(0, dash);
+    // x86_64-linux-gnu-ld has three parts before it; hpcx-install is a program of its own.
+    if (const auto last = name.find_last_of('-'); last != name.find('-')) name.remove_prefix(last + 1);
+    if (name.empty()) return {};
+    const std::string wanted = " " + std::string(name) + " ";
+    for (const auto& one : speakers)
+        if (one.programs.find(wanted) != std::string_view::npos) return one.word;
+    return {};
+}
+
+const std::vector<std::string>& speaker_words() {
+    static const std::vector<std::string> words = [] {
+        std::vector<std::string> all;
+        for (const auto& one : speakers)
+            all.emplace_back(one.word);
+        return all;
+    }();
+    return words;
 }
 
 }  // namespace wheelyard::builder

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace wheelyard::builder {
 
@@ -16,24 +17,25 @@ inline constexpr std::size_t max_parsed_line_bytes = 4096;
 [[nodiscard]] std::span<const std::string_view> error_signs();
 // Words with which tools end without a sign: "last words" of a log in which no line is an error.
 [[nodiscard]] std::span<const std::string_view> faint_signs();
-// Whether a line (in lower case) that contains a sign or a rule's words is nevertheless not an error.
+// Says whether a line (in lower case) that contains a sign or a rule's words is nevertheless not an error.
 [[nodiscard]] bool is_harmless(std::string_view lower);
 // A sign that names the step which failed: the step's own output, which follows, says why.
 [[nodiscard]] bool is_only_a_step(std::string_view sign);
 // A line that its writer calls a warning or a note, and what a library says that it does without:
 // "[WARNING] … accepting this combination", "W tensorflow/…/dso_loader.cc:64] …; dlerror: …".
 [[nodiscard]] bool is_remark(std::string_view lower);
-// Whether an error (in lower case) only says that a command failed: another line says why.
+// Says whether an error (in lower case) only says that a command failed: another line says why.
 [[nodiscard]] bool is_consequence(std::string_view lower);
 // A line of source that a compiler quotes: "   12 | f(\"error: none\");".
 [[nodiscard]] bool is_source_quote(std::string_view line);
-// In the words of the rules, what a line says with a single one: "Killed", "sh: line 1: 42 Killed  nvcc -c a.cu" and
-// "MemoryError" give "process killed by signal 9" and "memoryerror: ". Empty: the line is none of these.
+// In the words of the rules, what a line says with a single one: "Killed", "sh: line 1: 42 Killed  nvcc -c
+// a.cu" and "MemoryError" give "process killed by signal 9" and "memoryerror: ". Empty: the line is none of
+// these.
 [[nodiscard]] std::string_view bare_word(std::string_view lower);
-// Whether a compiler's error holds these words only as a name or a text of the source that it quotes:
+// Says whether a compiler's error holds these words only as a name or a text of the source that it quotes:
 // "x.c:10:5: error: 'virtual memory exhausted' undeclared". The line and the words are in lower case.
 [[nodiscard]] bool quotes_source(std::string_view lower, std::string_view words);
-// Whether an error (in lower case) says why something failed, not only that it did.
+// Says whether an error (in lower case) says why something failed, not only that it did.
 [[nodiscard]] bool names_a_reason(std::string_view lower);
 // The dynamic loader's word about LD_PRELOAD: it says "ERROR", and goes on.
 [[nodiscard]] bool is_ignored_preload(std::string_view lower);
@@ -41,6 +43,12 @@ inline constexpr std::size_t max_parsed_line_bytes = 4096;
 [[nodiscard]] bool is_only_a_url(std::string_view lower);
 // Like is_harmless, but does not count warnings as harmless: for rules with in_warnings.
 [[nodiscard]] bool is_only_a_check(std::string_view lower);
+
+// Who writes the line (in lower case), where it begins with the name of a program: "srun: error: …" is of the
+// "batch system", "/usr/bin/ld: …" of a "linker", "fatal: …", which is git's, of a "download". Empty: it does
+// not show.
+[[nodiscard]] std::string_view speaker_of(std::string_view lower);
+[[nodiscard]] const std::vector<std::string>& speaker_words();
 
 struct SourceLine {
     std::string file;
@@ -55,14 +63,14 @@ struct SourceLine {
 // Without colour codes; of a line overwritten with carriage returns, only the final text.
 [[nodiscard]] std::string plain_line(std::string_view line);
 
-// The program's name without folder: "bash: line 3: cmake: command not found", "/bin/sh: 1: cmake: not found" and
-// "error: command '/opt/bin/cmake' failed: No such file or directory" give "cmake". Empty: the line (in lower case)
-// says something else.
+// The program's name without folder: "bash: line 3: cmake: command not found", "/bin/sh: 1: cmake: not found"
+// and "error: command '/opt/bin/cmake' failed: No such file or directory" give "cmake". Empty: the line (in
+// lower case) says something else.
 [[nodiscard]] std::string missing_program(std::string_view lower);
 
 // The object, archive or file to copy that is not there although an earlier step should have made it:
-// "/usr/bin/ld: cannot find /b/bin/isa-l.a: No such file or directory" gives "/b/bin/isa-l.a". Empty: the line (in
-// lower case) says something else. A library that the linker looks for (-lfoo) is none.
+// "/usr/bin/ld: cannot find /b/bin/isa-l.a: No such file or directory" gives "/b/bin/isa-l.a". Empty: the
+// line (in lower case) says something else. A library that the linker looks for (-lfoo) is none.
 [[nodiscard]] std::string missing_output(std::string_view lower);
 
 }  // namespace wheelyard::builder

@@ -94,7 +94,8 @@ void LineContext::pass(std::string_view line) {
         const bool is_command =
             lower.find(" -o ") != std::string::npos || lower.find(" -c ") != std::string::npos;
         if (is_dump_) {
-            // The probe's build says "make: *** […]" and "src.c:1:10: error: …"; a file in a folder is another.
+            // The probe's build says "make: *** […]" and "src.c:1:10: error: …"; a file in a folder is
+            // another.
             const bool is_built = lower.starts_with("make") || lower.starts_with("ninja");
             const auto source = source_line_of(line);
             const bool is_other = source.line > 0 && source.file.find('/') != std::string::npos;

@@ -1,5 +1,6 @@
 // Follows where in a log a line stands: inside a warning that quotes source or text, or inside a probe of a
-// configuration. Such a line may hold the words of an error although the build goes on. And joins what CMake spreads over lines.
+// configuration. Such a line may hold the words of an error although the build goes on. And joins what CMake
+// spreads over lines.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +27,8 @@ class LineContext {
     [[nodiscard]] bool is_in_probe() const { return probe_ > 0; }  // this line
     // The probes that began so far: the configuration went on after each but the last.
     [[nodiscard]] std::size_t probes() const { return probes_; }
-    // This line, in what CMake keeps of a probe that failed: CMakeError.log, which many print after the error.
+    // This line, in what CMake keeps of a probe that failed: CMakeError.log, which many print after the
+    // error.
     [[nodiscard]] bool is_in_dump() const { return probe_ > 0 && is_dump_; }
 
   private:

@@ -1,4 +1,5 @@
-// Linkers, compiler drivers, archivers and copies that do not find what an earlier step should have made: one row each.
+// Linkers, compiler drivers, archivers and copies that do not find what an earlier step should have made: one
+// row each.
 #include <algorithm>
 #include <array>
 

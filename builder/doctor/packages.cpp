@@ -1,5 +1,5 @@
 // The table is read once; each notation is a row.
-#include "builder/doctor/packages.hpp"
+#include "builder/doctor/doctor.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,6 +13,7 @@ namespace wheelyard::builder {
 namespace templates {
 
 extern const std::string_view packages;
+extern const std::string_view symbols;
 
 }  // namespace templates
 namespace {
@@ -164,6 +165,41 @@ std::string search_commands(const Wanted& wanted) {
     return "Debian, Ubuntu: apt-file search " + file + "; Red Hat: dnf provides '*" + file +
            "'; SUSE: zypper search --provides --file-list '*" + file + "'; modules: module spider " +
            std::string(stem);
+}
+
+namespace {
+
+// "…: undefined symbol: NAME, version X", "undefined reference to `vtable for c10::Error'": the name.
+std::string_view missing_symbol(std::string_view line) {
+    for (const std::string_view before : {"undefined symbol: ", "undefined reference to "}) {
+        const auto at = line.find(before);
+        if (at == std::string_view::npos) continue;
+        std::string_view name = line.substr(at + before.size());
+        for (const std::string_view mark : {"`", "'", "\u2018", "vtable for ", "typeinfo for ",
+                                            "non-virtual thunk to ", "typeinfo name for "})
+            if (name.starts_with(mark)) name.remove_prefix(mark.size());
+        return name;
+    }
+    return {};
+}
+
+}  // namespace
+
+std::string symbol_advice(std::string_view line) {
+    const std::string_view name = missing_symbol(line);
+    std::size_t longest = 0;
+    std::string advice;
+    for (const auto row : base::split_lines(templates::symbols)) {
+        const auto cells = base::split(row, '\t');
+        if (row.starts_with('#') || cells.size() < 3) continue;
+        for (const auto beginning : base::split(cells[1], ' ')) {
+            if (beginning.size() <= longest || !name.starts_with(beginning)) continue;
+            longest = beginning.size();
+            advice = "The symbol is of " + std::string(cells[0]) + ". " + std::string(cells[2]) +
+                     " Modules: `load` in [modules] of site.toml.";
+        }
+    }
+    return advice;
 }
 
 }  // namespace wheelyard::builder

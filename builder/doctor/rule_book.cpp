@@ -27,7 +27,7 @@ constexpr std::uint64_t max_rule_file_bytes = base::mib;
 std::vector<DoctorRule> read_ours() {
     RulesRead read;
     for (const std::string_view text :
-         {templates::machine, templates::network, templates::jobs, templates::compilers, templates::mpi,
+         {templates::machine, templates::jobs, templates::network, templates::compilers, templates::mpi,
           templates::cuda, templates::linkers, templates::build_tools, templates::sources, templates::python,
           templates::imports, templates::general})
         read_rules(text, "rules", nullptr, read);

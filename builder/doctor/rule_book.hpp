@@ -1,5 +1,5 @@
-// The rules that a doctor asks, in order: those of a site's folder doctor.d, then ours. A rule of the site that overrides
-// one of ours has its place. They are read at first use: most commands never need them.
+// The rules that a doctor asks, in order: those of a site's folder doctor.d, then ours. A rule of the site
+// that overrides one of ours has its place. They are read at first use: most commands never need them.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,8 @@ class RuleBook {
 
     [[nodiscard]] const std::vector<DoctorRule>& rules() const;
     [[nodiscard]] const DoctorRule* find(std::string_view code) const;  // null: none has this code
-    // What is wrong with the site's files, "FILE:LINE:COLUMN: …" each. Such a rule is left out, the others hold.
+    // What is wrong with the site's files, "FILE:LINE:COLUMN: …" each. Such a rule is left out, the others
+    // hold.
     [[nodiscard]] const std::vector<std::string>& problems() const;
     [[nodiscard]] const LogWords& words() const;
     [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
@@ -61,12 +62,13 @@ struct RulesRead {
     std::vector<std::string> problems;
     std::size_t pattern_bytes = 0;
 };
-// Adds the rules of a TOML text; a rule with a problem is left out. `ours`: those that it may override; null: it is ours.
+// Adds the rules of a TOML text; a rule with a problem is left out. `ours`: those that it may override; null:
+// it is ours.
 void read_rules(std::string_view text, const std::filesystem::path& file, const std::vector<DoctorRule>* ours,
                 RulesRead& into);
 
-// What a rule cannot do: its excerpt has another cause, a pattern that never matches, an earlier rule that always
-// hides it. One sentence each, with the rule's place. `all`: also of ours.
+// What a rule cannot do: its excerpt has another cause, a pattern that never matches, an earlier rule that
+// always hides it. One sentence each, with the rule's place. `all`: also of ours.
 [[nodiscard]] std::vector<std::string> check_rules(const RuleBook& book, bool all = false);
 
 }  // namespace wheelyard::builder

@@ -14,9 +14,10 @@ std::string line_of(std::string_view pattern) {
     return base::replace_all(without_mark(pattern), "*", " x ");
 }
 
-// Whether whatever matches `pattern` matches one of the earlier rule too, and is asked no later.
+// Says whether whatever matches `pattern` matches one of the earlier rule too, and is asked no later.
 bool is_hidden_by(const DoctorRule& earlier, const DoctorRule& rule, std::string_view pattern) {
     if (rule.in_warnings && !earlier.in_warnings) return false;
+    if (!earlier.speakers.empty() && earlier.speakers != rule.speakers) return false;
     return std::any_of(earlier.patterns.begin(), earlier.patterns.end(), [&](const std::string& one) {
         // The letter in front: a word that begins the pattern may go on to the left in a line.
         return matches(earlier, one, "x" + line_of(pattern));
@@ -57,6 +58,10 @@ void check_rule(const RuleBook& book, const DoctorRule& rule,
             if (!finds(examine_with(book, "error: " + line_of(pattern) + "\n"), rule))
                 report("a line with the pattern \"" + pattern + "\" never comes to it");
         }
+    }
+    for (const auto& other : rule.lookalikes) {
+        if (finds(examine_with(book, other + "\n"), rule))
+            report("it takes what only looks like it: " + other);
     }
     const Examination seen = examine_with(book, rule.excerpt);
     const Finding* found = seen.likeliest();

@@ -1,9 +1,11 @@
 // Reads rules from TOML, and checks each by itself.
 #include <algorithm>
+#include <utility>
 
+#include "builder/doctor/error_line.hpp"
 #include "builder/doctor/rule_book.hpp"
 #include "lib/base/text/text.hpp"
-#include "lib/io/toml.hpp"
+#include "lib/io/toml_rows.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -21,49 +23,63 @@ bool is_code(std::string_view code) {
     return code.size() <= max_code_bytes && words.size() == 2 && is_word(words[0]) && is_word(words[1]);
 }
 
-// What is wrong with a pattern; empty: nothing.
-std::string wrong_pattern(std::string_view pattern) {
+std::string wrong_pattern(const std::string& pattern) {
+    const std::string named = "the pattern \"" + pattern + "\" ";
     const bool is_ascii =
         std::all_of(pattern.begin(), pattern.end(), [](char c) { return c >= ' ' && c <= '~'; });
-    if (!is_ascii) return "has something else than printable ASCII";
+    if (!is_ascii) return named + "has something else than printable ASCII";
     if (pattern != base::ascii_lower(pattern))
-        return "is not lower case, as lines are when they are compared";
+        return named + "is not lower case, as lines are when they are compared";
     if (pattern.size() > max_pattern_bytes)
-        return "is longer than " + std::to_string(max_pattern_bytes) + " bytes";
+        return named + "is longer than " + std::to_string(max_pattern_bytes) + " bytes";
     if (max_literal(pattern).size() < min_pattern_bytes)
-        return "has no piece of " + std::to_string(min_pattern_bytes) + " bytes, so it is in too many lines";
+        return named + "has no piece of " + std::to_string(min_pattern_bytes) +
+               " bytes, so it is in too many lines";
     return {};
 }
 
-std::vector<std::string> read_patterns(io::TomlTable& table, const DoctorRule& before) {
-    auto patterns = table.strings_or("patterns", before.patterns);
-    if (patterns.empty()) table.report("patterns", "`patterns` is missing or empty");
-    if (patterns.size() > max_rule_patterns)
+std::string wrong_speaker(const std::string& speaker) {
+    const auto& words = speaker_words();
+    if (std::find(words.begin(), words.end(), speaker) != words.end()) return {};
+    return "`speakers` has \"" + speaker + "\", and may have " + base::join(words, ", ");
+}
+
+template <const auto& words, typename Enum>
+std::optional<Enum> word_called(const std::string& text) {
+    const std::vector<std::string>& all = words();
+    const auto found = std::find(all.begin(), all.end(), text);
+    return found == all.end() ? std::nullopt : std::optional(static_cast<Enum>(found - all.begin()));
+}
+
+// Of what a rule of the site leaves out, the rule that it overrides has the values.
+const io::TomlRows<DoctorRule>& rule_rows() {
+    using R = DoctorRule;
+    using io::key;
+    static const io::TomlRows<R> rows{
+        key("patterns", &R::patterns, {.if_empty = "`patterns` is missing or empty", .check = wrong_pattern}),
+        io::parsed<word_called<weight_words, Weight>>("weight", &R::weight, "", {.choices = weight_words()}),
+        io::parsed<word_called<automatic_words, Automatic>>("automatic", &R::automatic, "",
+                                                            {.choices = automatic_words()}),
+        key("cause", &R::cause),
+        key("remedy", &R::remedy),
+        key("source", &R::source),
+        key("excerpt", &R::excerpt),
+        key("speakers", &R::speakers, {.check = wrong_speaker}),
+        key("lookalikes", &R::lookalikes),
+        key("in_warnings", &R::in_warnings),
+        key("is_consequence", &R::is_consequence),
+    };
+    return rows;
+}
+
+void check_rule(io::TomlTable& table, const DoctorRule& rule) {
+    if (rule.patterns.size() > max_rule_patterns)
         table.report("patterns", "more than " + std::to_string(max_rule_patterns) + " patterns");
-    for (const auto& one : patterns) {
-        if (const auto wrong = wrong_pattern(one); !wrong.empty())
-            table.report("patterns", "the pattern \"" + one + "\" " + wrong);
-    }
-    return patterns;
-}
-
-std::string read_sentence(io::TomlTable& table, std::string_view key, const std::string& before) {
-    auto text = table.string_or(key, before);
-    if (!text.ends_with('.')) table.report(key, "`" + std::string(key) + "` is no sentence with a full stop");
-    return text;
-}
-
-std::string read_text(io::TomlTable& table, std::string_view key, const std::string& before) {
-    auto text = table.string_or(key, before);
-    if (base::trim(text).empty()) table.report(key, "`" + std::string(key) + "` is missing or empty");
-    return text;
-}
-
-template <typename Enum>
-Enum read_word(io::TomlTable& table, std::string_view key, Enum before,
-               const std::vector<std::string>& words) {
-    const auto word = table.choice_or(key, words[static_cast<std::size_t>(before)], words);
-    return static_cast<Enum>(std::find(words.begin(), words.end(), word) - words.begin());
+    for (const auto& [key, text] : {std::pair("cause", &rule.cause), std::pair("remedy", &rule.remedy)})
+        if (!text->ends_with('.'))
+            table.report(key, "`" + std::string(key) + "` is no sentence with a full stop");
+    for (const auto& [key, text] : {std::pair("source", &rule.source), std::pair("excerpt", &rule.excerpt)})
+        if (base::trim(*text).empty()) table.report(key, "`" + std::string(key) + "` is missing or empty");
 }
 
 const DoctorRule* rule_with(const std::vector<DoctorRule>& rules, std::string_view code) {
@@ -96,20 +112,17 @@ void read_rules(std::string_view text, const std::filesystem::path& file, const 
     if (!document) return into.problems.push_back(document.error().text());
     io::TomlTable root = document->root();
     const bool is_shared = root.boolean_or("shared_by_many", false);
+    const auto speakers = root.strings_or("speakers", {});
+    for (const auto& one : speakers)
+        if (const auto wrong = wrong_speaker(one); !wrong.empty()) root.report("speakers", wrong);
     for (io::TomlTable table : root.tables("rule")) {
         const std::string code = table.string("code");
         const DoctorRule* overridden = check_code(table, code, ours, into);
         DoctorRule rule = overridden != nullptr ? *overridden : DoctorRule();
         rule.code = code;
-        rule.patterns = read_patterns(table, rule);
-        rule.weight = read_word(table, "weight", rule.weight, weight_words());
-        rule.automatic = read_word(table, "automatic", rule.automatic, automatic_words());
-        rule.cause = read_sentence(table, "cause", rule.cause);
-        rule.remedy = read_sentence(table, "remedy", rule.remedy);
-        rule.source = read_text(table, "source", rule.source);
-        rule.excerpt = read_text(table, "excerpt", rule.excerpt);
-        rule.in_warnings = table.boolean_or("in_warnings", rule.in_warnings);
-        rule.is_consequence = table.boolean_or("is_consequence", rule.is_consequence);
+        if (overridden == nullptr) rule.speakers = speakers;
+        rule_rows().read(table, rule);
+        check_rule(table, rule);
         rule.is_shared = is_shared || rule.is_shared;
         if (ours != nullptr) {
             rule.place = table.place();

@@ -6,7 +6,6 @@
 
 #include "builder/governor/bound/bound.hpp"
 #include "builder/governor/memory/memory_limit.hpp"
-#include "builder/governor/options.hpp"
 #include "lib/base/process/terminal.hpp"
 #include "lib/base/text/text.hpp"
 

@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "builder/governor/admission/history.hpp"
-#include "builder/governor/options.hpp"
+#include "builder/governor/run.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/process/terminal.hpp"
 #include "lib/base/text/text.hpp"

@@ -16,9 +16,8 @@
 #include <exception>
 #include <filesystem>
 
+#include "builder/governor/admission/admission.hpp"
 #include "builder/governor/admission/history.hpp"
-#include "builder/governor/admission/kept_folder.hpp"
-#include "builder/governor/admission/window.hpp"
 #include "builder/governor/broker/broker.hpp"
 #include "builder/governor/launch/compiler_names.hpp"
 #include "builder/governor/launch/compiler_process.hpp"
@@ -28,13 +27,14 @@
 #include "builder/governor/launch/message.hpp"
 #include "builder/governor/launch/shims.hpp"
 #include "builder/governor/memory/limits.hpp"
-#include "builder/governor/options.hpp"
 #include "lib/base/files/temp_dir.hpp"
 #include "lib/base/process/process.hpp"
 #include "lib/base/process/terminal.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/base/text/usage.hpp"
 
 namespace wheelyard::governor {
+
 namespace {
 
 // The peak of a compile of which nothing is known, where -j must not be raised.
@@ -48,9 +48,9 @@ const std::vector<OptionRow> run_options = {
     {"--no-history", nullptr, "Do not read or write a history"},
     {"--json", "FILE", "Write the summary as JSON"},
     {"--trace", "FILE", "Write a timeline for chrome://tracing or Perfetto"},
-    {"--svg", "FILE", "Write a timeline as a picture"},
+    {"--svg", "FILE", "Ignored: jobs that an earlier agent wrote name it"},
     {"--progress", "SECONDS", "Interval of the progress line (default 30; 0: none)"},
-    {"--quiet", nullptr, "Print no progress and no summary"},
+    {"--quiet", nullptr, "Print no progress and no line at the end"},
     {"--no-shims", nullptr,
      "Use only CMAKE_*_COMPILER_LAUNCHER; change neither PATH, LD_PRELOAD nor the -j of ninja and make"},
     {"--no-groups", nullptr, "Sample processes even if each compile could have a cgroup"},
@@ -69,8 +69,8 @@ extern "C" void forward(int number, siginfo_t* info, void*) {
     // The terminal sends its interrupt to the whole process group, which includes CMD; kill(1) only to us.
     if (build_pid <= 0 || info->si_code > 0) return;
     const int before = errno;
-    // From here on no compile starts (was_stopped). The build tool may end without its children; the broker ends
-    // the launchers that wait.
+    // From here on no compile starts (was_stopped). The build tool may end without its children; the broker
+    // ends the launchers that wait.
     ::unlink(socket_path.c_str());
     is_stopped = 1;
     if (control_fd >= 0 && ::write(static_cast<int>(control_fd), "s", 1) < 0) errno = 0;
@@ -115,8 +115,8 @@ void set_environment(const std::string& socket, const std::string& root, unsigne
     set("PATH", folder + ":" + search);
 }
 
-// Loads the interposer and tests which ways of calling a compiler pass through the launcher. Parallelism is raised
-// only if all do; otherwise compiles that nobody holds back would run at once.
+// Loads the interposer and tests which ways of calling a compiler pass through the launcher. Parallelism is
+// raised only if all do; otherwise compiles that nobody holds back would run at once.
 Coverage cover(const std::string& folder, bool shims, const std::filesystem::path& history,
                double limit_bytes, unsigned cores, unsigned window) {
     Coverage coverage;
@@ -210,13 +210,12 @@ base::Result<BrokerPlan> plan_of(const Options& options) {
         plan.history = std::filesystem::absolute(options.get("--history", default_history_file().native()));
     }
     if (options.has("--json")) plan.json = std::filesystem::absolute(options.get("--json"));
-    if (options.has("--svg")) plan.svg = std::filesystem::absolute(options.get("--svg"));
     if (options.has("--trace")) plan.trace = std::filesystem::absolute(options.get("--trace"));
     return plan;
 }
 
-// The folder of the socket. TMPDIR may name a folder that the node does not have, and a Unix socket's path has at most
-// 107 characters.
+// The folder of the socket. TMPDIR may name a folder that the node does not have, and a Unix socket's path
+// has at most 107 characters.
 base::Result<base::TempDir> make_folder() {
     constexpr std::size_t max_path = 60;
     const char* temporary = std::getenv("TMPDIR");
@@ -252,7 +251,8 @@ pid_t start_broker(const BrokerPlan& plan, base::Fd& listening, int control_read
     ::_exit(status);
 }
 
-// A file of ours beyond `ulimit -f` is an error of write(2), not our end. The build gets the signal as we got it.
+// A file of ours beyond `ulimit -f` is an error of write(2), not our end. The build gets the signal as we got
+// it.
 const bool file_size_was_ignored = is_ignored(SIGXFSZ);
 
 // Handles `forwarded` from the moment when there is a build to forward them to.
@@ -375,6 +375,62 @@ void run_build(const std::vector<std::string>& arguments) {
     const int status = run_to_wait_status(arguments);
     std::fflush(nullptr);
     exit_like(status);
+}
+
+std::string Options::get(const std::string& name, const std::string& otherwise) const {
+    const auto found = values.find(name);
+    return found == values.end() ? otherwise : found->second;
+}
+
+base::Result<Options> parse_options(const std::vector<std::string>& arguments,
+                                    const std::vector<OptionRow>& table) {
+    Options options;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        const auto& argument = arguments[i];
+        if (argument == "--") {
+            options.command.assign(arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1, arguments.end());
+            return options;
+        }
+        if (!argument.starts_with("--")) {
+            options.positional.push_back(argument);
+            continue;
+        }
+        const auto equals = argument.find('=');
+        const std::string name = argument.substr(0, equals);
+        const auto row = std::find_if(table.begin(), table.end(),
+                                      [&](const OptionRow& each) { return name == each.name; });
+        if (row == table.end()) {
+            std::vector<std::string> names;
+            for (const auto& each : table)
+                names.emplace_back(each.name);
+            const auto near = base::nearest(name, names);
+            return base::fail("governor.option", "Unknown option", name,
+                              near ? "did you mean " + *near + "?" : "see --help");
+        }
+        if (row->value == nullptr) {
+            if (equals != std::string::npos) {
+                return base::fail("governor.option", "This option takes no value", argument, "see --help");
+            }
+            options.values[name] = "yes";
+        } else if (equals != std::string::npos) {
+            options.values[name] = argument.substr(equals + 1);
+        } else if (i + 1 < arguments.size() && arguments[i + 1] != "--") {
+            options.values[name] = arguments[++i];
+        } else {
+            return base::fail("governor.option", "This option needs a value", name, row->value);
+        }
+    }
+    return options;
+}
+
+std::string render_options(const std::vector<OptionRow>& table) {
+    std::string text;
+    for (const auto& row : table) {
+        std::string left = "  " + std::string(row.name) + (row.value ? " " + std::string(row.value) : "");
+        left.resize(std::max<std::size_t>(left.size() + 2, 26), ' ');
+        text += left + row.help + "\n";
+    }
+    return base::wrap_help(text);
 }
 
 }  // namespace wheelyard::governor

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "builder/site/python.hpp"
 #include "lib/base/result.hpp"
 #include "lib/simple/page.hpp"
 #include "lib/wheel/version.hpp"
@@ -39,14 +40,34 @@ struct SdistOffers {
 [[nodiscard]] std::string why_no_sdist(const std::string& project, const SdistOffers& offers,
                                        const std::string& wanted);
 
-// Whether `name` is a single path component and does not begin like an option. Sources are stored under it.
+// Says whether `name` is a single path component and does not begin like an option. Sources are stored under
+// it.
 [[nodiscard]] bool is_file_name(std::string_view name);
 
 [[nodiscard]] std::vector<SdistOffer> sdists_on_page(const simple::ProjectPage& page,
                                                      const std::string& project, const std::string& place);
-// The best offer for exactly `version`; nullptr if there is none. In order of weight: not a digest other than the
-// pinned one, not yanked, .tar.gz before .zip, first place.
+// The best offer for exactly `version`; nullptr if there is none. In order of weight: not a digest other than
+// the pinned one, not yanked, .tar.gz before .zip, first place.
 [[nodiscard]] const SdistOffer* choose_sdist(const std::vector<SdistOffer>& offers,
                                              const wheel::Version& version, const std::string& pinned_sha256);
+
+// The wheels of an upstream for a Python: which one is taken, and why none is. Pure.
+
+// Says whether pip would take this wheel: its tags and its Requires-Python.
+[[nodiscard]] bool fits_python(const SdistOffer& wheel, const Python& python);
+
+// The wheel of this version that pip takes; nullptr: none fits. A version without a local label accepts each
+// label.
+[[nodiscard]] const SdistOffer* choose_wheel(const SdistOffers& offers, const wheel::Version& version,
+                                             const Python& python);
+
+// Why none is taken: "no wheel of torch 2.9.0 fits Python 3.9.2: …; the newest that fits is 2.8.0".
+[[nodiscard]] std::string why_no_wheel(const std::string& project, const SdistOffers& offers,
+                                       const std::string& wanted, const Python& python);
+
+// For a want that is built and has no sdist: what `from = "upstream"` in its [[want]] would take. Empty:
+// there is no wheel of this version.
+[[nodiscard]] std::string wheel_instead(const SdistOffers& offers, const std::string& wanted,
+                                        const Python& python);
 
 }  // namespace wheelyard::builder

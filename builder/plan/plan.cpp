@@ -1,5 +1,5 @@
-// Creates every cell of the matrix, then determines its state. The evidence in order of precedence: index, attempts,
-// failures, source, the package that it is built against, siblings.
+// Creates every cell of the matrix, then determines its state. The evidence in order of precedence: index,
+// attempts, failures, source, the package that it is built against, siblings.
 #include "builder/plan/plan.hpp"
 
 #include <algorithm>
@@ -7,12 +7,10 @@
 #include <set>
 
 #include "builder/attempt/slots.hpp"
-#include "builder/plan/pair_bounds.hpp"
-#include "builder/plan/plan_after.hpp"
+#include "builder/plan/offers.hpp"
 #include "builder/plan/plan_history.hpp"
-#include "builder/plan/upstream_wheels.hpp"
 #include "builder/plan/version_choice.hpp"
-#include "builder/site/pasted_command.hpp"
+#include "builder/site/script_setup.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/words.hpp"
 #include "lib/wheel/filename.hpp"
@@ -201,7 +199,8 @@ class Planner {
         return {site_, it.recipe, it.version, it.python, it.cell.accelerator};
     }
 
-    // Adds a companion of one cell: the version that its recipe names for it, with the same Python and accelerator.
+    // Adds a companion of one cell: the version that its recipe names for it, with the same Python and
+    // accelerator.
     void add_companion(const Want& want, const std::string& package, const Version& version, const Cell& of) {
         const Recipe recipe = recipes_.of(package);
         Want companion{package, {}, want.pythons};
@@ -229,8 +228,8 @@ class Planner {
         return cell.state == CellState::impossible || cell.state == CellState::excluded;
     }
 
-    // A second version of a package has a companion that the plan has already. Its wheel serves both if it is not pinned to
-    // one; else a row says why the second has none.
+    // A second version of a package has a companion that the plan has already. Its wheel serves both if it is
+    // not pinned to one; else a row says why the second has none.
     void share(const Cell& again, const Version& version, const Cell& of) {
         const auto there = std::find_if(plan_.cells.begin(), plan_.cells.end(),
                                         [&](const Cell& cell) { return cell.name == again.name; });
@@ -388,8 +387,8 @@ class Planner {
                "in [state]";
     }
 
-    // Whether the wheel was uploaded to another index, for example a staging index, for a task of the registry. From
-    // there on another identity is responsible for it.
+    // Says whether the wheel was uploaded to another index, for example a staging index, for a task of the
+    // registry. From there on another identity is responsible for it.
     [[nodiscard]] bool is_in_other_index(const Attempt* last) const {
         return site_.registry && last != nullptr && last->state == State::done &&
                !last->wheel.index.empty() && last->wheel.index != site_.registry->index;
@@ -401,7 +400,7 @@ class Planner {
         if (unnamed) it.set(CellState::impossible, *unnamed);
     }
 
-    // Whether versions go together that no row names, a person has to decide.
+    // Says whether versions go together that no row names, a person has to decide.
     void judge_pairs(const VersionedCell& it) const {
         if (site_.build_unknown) return;
         const auto unknown = find_unknown(pairs_of(it));
@@ -464,8 +463,9 @@ class Planner {
                           (it.recipe.upstream_why.empty() ? "" : ": " + it.recipe.upstream_why);
     }
 
-    // The site's cell of the package that this one is built against: the newest version that the recipe names. One whose
-    // newest companion is another serves only where no other does: somebody wants an older companion by its version.
+    // The site's cell of the package that this one is built against: the newest version that the recipe
+    // names. One whose newest companion is another serves only where no other does: somebody wants an older
+    // companion by its version.
     [[nodiscard]] const Cell* find_against(const VersionedCell& it) const {
         const Cell* best = find_against(it, false);
         return best != nullptr ? best : find_against(it, true);
@@ -521,9 +521,9 @@ class Planner {
             is_out_of_reach || other->state == CellState::given_up || other->awaits_others;
     }
 
-    // A pure wheel serves every Python, so two builds of it would produce the same file name. Until a published wheel
-    // shows that the project builds one wheel for each Python, its Pythons are built one after another. With a compiler
-    // cache they always are: the second finds most of its compiles there.
+    // A pure wheel serves every Python, so two builds of it would produce the same file name. Until a
+    // published wheel shows that the project builds one wheel for each Python, its Pythons are built one
+    // after another. With a compiler cache they always are: the second finds most of its compiles there.
     void judge_siblings(Cell& cell, const std::optional<simple::ProjectPage>* page) const {
         const bool is_per_python = page != nullptr && *page && builds_per_python(**page);
         if (is_per_python && site_.compiler_cache_gib == 0) return;
@@ -557,7 +557,8 @@ class Planner {
         });
     }
 
-    // A wheel of a release that the closure builds, which does not say how it was made: as those of an upstream in a mirror.
+    // A wheel of a release that the closure builds, which does not say how it was made: as those of an
+    // upstream in a mirror.
     static bool is_unexplained(const Cell& cell, const simple::FileLink& file) {
         const ClosurePart* part = part_of(cell.of_closure);
         return part != nullptr && !part->is_taken && file.provenance_sha256.empty();
@@ -568,7 +569,8 @@ class Planner {
         return name.platforms == std::vector<std::string>{"any"};
     }
 
-    // With `is_accepted`: the wheel that pip takes for the cell; else one that only its Requires-Python keeps from it.
+    // With `is_accepted`: the wheel that pip takes for the cell; else one that only its Requires-Python keeps
+    // from it.
     static const simple::FileLink* find_published(const simple::ProjectPage& page, const VersionedCell& it,
                                                   bool is_accepted) {
         for (const auto& file : page.files) {

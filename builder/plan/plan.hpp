@@ -1,4 +1,5 @@
-// The plan: the state of every cell of the site's matrix, and the reason. Pure: all information is in the arguments.
+// The plan: the state of every cell of the site's matrix, and the reason. Pure: all information is in the
+// arguments.
 #pragma once
 
 #include <map>
@@ -31,7 +32,7 @@ enum class CellState {
 };
 [[nodiscard]] std::string_view cell_state_text(CellState state);
 
-// Whether a companion that the index has can stay with the wanted torch (torch_abi.hpp).
+// Says whether a companion that the index has can stay with the wanted torch (torch_abi.hpp).
 enum class TorchAbi {
     kept,
     unproven,  // nothing that is known speaks against it
@@ -62,7 +63,8 @@ struct Cell {
     std::optional<simple::FileLink> wheel = {};  // the index's wheel for this cell
     std::vector<std::string> with = {};  // of a promotion: the other wheels of its set, in the same request
     std::optional<wire::UploadedSource> uploaded = {};  // of a registry's task: its source
-    // Given up because no rule of the doctor knows the failure and it would come back: `reason` says what to decide.
+    // Given up because no rule of the doctor knows the failure and it would come back: `reason` says what to
+    // decide.
     bool needs_person = false;
     // Given up because its attempts failed: `retry` begins another.
     bool has_failed = false;
@@ -91,7 +93,8 @@ struct Plan {
 // The accelerators that a want's wheels are built for; the empty name: one wheel for all.
 [[nodiscard]] std::vector<std::string> accelerators_for(const Site& site, const Want& want,
                                                         const Recipe& recipe);
-// Where `cells` has this release for a Python, preferably for this accelerator: a label of the version does not count.
+// Where `cells` has this release for a Python, preferably for this accelerator: a label of the version does
+// not count.
 [[nodiscard]] std::optional<std::size_t> find_release(const std::vector<Cell>& cells,
                                                       const std::string& package, const std::string& version,
                                                       const std::string& python,
@@ -122,8 +125,31 @@ struct World {
 // Every package that the site wants, with the follow-ups of each want.
 [[nodiscard]] std::vector<Want> wanted_packages(const Site& site, const Recipes& recipes);
 
-// Whether the plan of `want` depends on the offers of the source index: it has a version to choose, or an exact
-// version that is neither published nor attempted.
+// Says whether the plan of `want` depends on the offers of the source index: it has a version to choose, or
+// an exact version that is neither published nor attempted.
 [[nodiscard]] bool needs_offers(const Want& want, const Recipe& recipe, const World& world);
+
+struct PlanInput {
+    const Site& site;
+    const Recipes& recipes;
+    const World& world;
+};
+
+// Inserts tests and promotion after each cell of `plan` whose wheel the index has, as far as recipe and site
+// request them. A promotion waits for the tests of every cell that uses the same wheel (for example a pure
+// wheel), and for its set.
+[[nodiscard]] std::vector<Cell> with_tests_and_promotions(std::vector<Cell> plan, const PlanInput& input);
+
+// The promotion of a package and of everything that is built against it, in one request: users never see a
+// part of the set. Once every wheel of a set passed its tests, the promotion of one of them is wanted and has
+// the others in `with`; the package that the others are built against comes first. Until then the promotions
+// of the set are held; if one of its cells needs a person, they are impossible, with that cell and its
+// reason. `cells`: each build, followed by its tests and its promotion.
+void promote_as_sets(std::vector<Cell>& cells, const RegistrySettings& registry);
+
+// Appends a cell for each reproduction that a person has requested (`reproduce`) and that is not over:
+// active, or wanted again after a failure that may pass. Its request is its first attempt, so the site file
+// has nothing about it.
+[[nodiscard]] std::vector<Cell> with_reproductions(std::vector<Cell> plan, const PlanInput& input);
 
 }  // namespace wheelyard::builder

@@ -1,5 +1,6 @@
-// A test result is valid only for the digest of the tested wheel: a wheel with another digest is tested again.
-#include "builder/plan/plan_after.hpp"
+// A test result is valid only for the digest of the tested wheel: a wheel with another digest is tested
+// again.
+#include "builder/plan/plan.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -8,7 +9,7 @@
 
 #include "builder/plan/plan_history.hpp"
 #include "builder/script/hardware_test.hpp"
-#include "builder/site/pasted_command.hpp"
+#include "builder/site/script_setup.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {

@@ -2,16 +2,19 @@
 #include "builder/plan/plan_history.hpp"
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 #include <utility>
 
-#include "builder/attempt/backoff.hpp"
+#include "builder/attempt/held_queues.hpp"
 #include "builder/attempt/limits.hpp"
 #include "builder/doctor/rule_book.hpp"
-#include "builder/site/pasted_command.hpp"
+#include "builder/plan/plan.hpp"
+#include "builder/site/script_setup.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
+
 namespace {
 
 struct BoundRow {
@@ -45,8 +48,8 @@ std::string without_folders(std::string_view line) {
     return text;
 }
 
-// Whether two builds ended by themselves with the same error at the same line of the source: nothing that passes,
-// such as a full disk or a lost node, does that.
+// Says whether two builds ended by themselves with the same error at the same line of the source: nothing
+// that passes, such as a full disk or a lost node, does that.
 bool failed_alike(const CellHistory& history) {
     if (history.before_last == nullptr) return false;
     const auto& before = history.before_last->failure;
@@ -188,6 +191,35 @@ std::string decision_for_person(const Attempt& attempt, const std::vector<Attemp
     cell.name = attempt.asked.cell;
     judge_failures(cell, history, site, "");
     return cell.needs_person ? cell.reason : std::string();
+}
+
+// The reproductions that a person has requested, as cells.
+std::vector<Cell> with_reproductions(std::vector<Cell> plan, const PlanInput& input) {
+    std::set<std::string> names;
+    for (const Attempt& attempt : input.world.attempts) {
+        if (attempt.asked.purpose == Purpose::reproduction && !attempt.superseded)
+            names.insert(attempt.asked.cell);
+    }
+    for (const std::string& name : names) {
+        const CellHistory history = history_of(name, input.world.attempts);
+        const Attempt& last = *history.last;
+        if (last.state == State::done) continue;
+        Cell cell;
+        cell.name = name;
+        cell.package = last.asked.package;
+        cell.version = last.asked.version;
+        cell.python = last.asked.python;
+        cell.accelerator = last.asked.accelerator;
+        cell.against = last.asked.against;
+        cell.purpose = Purpose::reproduction;
+        if (last.asked.closure) cell.of_closure = ClosureWant{.part = last.asked.closure};
+        cell.recipe =
+            recipe_text(recipe_for(input.site, input.recipes, cell.package, cell.version, cell.accelerator));
+        if (!judge_active(cell, history))
+            judge_failures(cell, history, input.site, "requested", input.world.now);
+        if (cell.state != CellState::given_up) plan.push_back(std::move(cell));
+    }
+    return plan;
 }
 
 }  // namespace wheelyard::builder

@@ -27,14 +27,14 @@ struct CellHistory {
 // Sets the cell's attempt to the last one. If that is in progress, sets state and reason and returns true.
 [[nodiscard]] bool judge_active(Cell& cell, const CellHistory& history);
 
-// Sets the cell to wanted (with the reason `why` if no attempt failed), or to given up after a permanent failure, too
-// many failures, the same error twice, or an unexplained failure after a long build. After failures of the network the cell is
-// held, longer each time; `now` 0: whatever the time is.
+// Sets the cell to wanted (with the reason `why` if no attempt failed), or to given up after a permanent
+// failure, too many failures, the same error twice, or an unexplained failure after a long build. After
+// failures of the network the cell is held, longer each time; `now` 0: whatever the time is.
 void judge_failures(Cell& cell, const CellHistory& history, const Site& site, const std::string& why,
                     base::UnixMicros now = 0);
 
-// The wheels that the attempts uploaded to the site's index: how many of them it shows, how many not, and of how many
-// the page is not known.
+// The wheels that the attempts uploaded to the site's index: how many of them it shows, how many not, and of
+// how many the page is not known.
 struct Uploaded {
     std::size_t shown = 0;
     std::size_t lost = 0;
@@ -44,8 +44,8 @@ struct Uploaded {
 };
 [[nodiscard]] Uploaded uploaded_wheels(const World& world, const Site& site);
 
-// What a person has to decide about a cell whose last attempt is `attempt`, with commands to paste; empty: nothing, or
-// it is not the cell's last.
+// What a person has to decide about a cell whose last attempt is `attempt`, with commands to paste; empty:
+// nothing, or it is not the cell's last.
 [[nodiscard]] std::string decision_for_person(const Attempt& attempt, const std::vector<Attempt>& attempts,
                                               const Site& site);
 

@@ -1,6 +1,7 @@
-// A set is a package of one version, Python and accelerator with all that is built against it, directly or not. Cells
-// that the site file excludes, or whose versions do not fit that package, are built against nothing and belong to no set.
-#include "builder/plan/plan_after.hpp"
+// A set is a package of one version, Python and accelerator with all that is built against it, directly or
+// not. Cells that the site file excludes, or whose versions do not fit that package, are built against
+// nothing and belong to no set.
+#include "builder/plan/plan.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -11,7 +11,8 @@
 namespace wheelyard::builder {
 namespace {
 
-// The new request in percent of the limit or peak at which a build ran out of memory. Few steps, little waste.
+// The new request in percent of the limit or peak at which a build ran out of memory. Few steps, little
+// waste.
 constexpr std::int64_t memory_raise_percent = 150;
 
 const Attempt* guide_among(const std::vector<Attempt>& earlier, const std::string& package,

@@ -32,8 +32,8 @@ std::string refused_requirement(const TorchUse& use, const wheel::Version& torch
     return {};
 }
 
-// Empty: nothing that is known of it speaks against this torch. `of_torch`: what that torch's own wheel says, if the index
-// has it.
+// Empty: nothing that is known of it speaks against this torch. `of_torch`: what that torch's own wheel says,
+// if the index has it.
 std::string misfit_by_bounds(const TorchUse& use, const wheel::Version& torch, const TorchUse& of_torch) {
     const std::string wanted = ", and torch " + torch.text() + " is wanted";
     const auto is_before = [&torch](const std::string& bound) {

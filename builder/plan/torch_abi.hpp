@@ -1,12 +1,12 @@
-// Whether a companion's wheel of the index can stay with the torch that the site wants, by what its bytes prove: for
-// `plan --explain`. Pure.
+// Says whether a companion's wheel of the index can stay with the torch that the site wants, by what its
+// bytes prove: for `plan --explain`. Pure.
 //
 //     kept: uses only torch's stable ABI since 2.9
 //     unproven: nothing that is known of it speaks against this torch, and it uses more than torch's stable ABI
 //     rebuild: torch 2.6.0 lacks `at::_ops::zeros::call`, one of the 165 names of torch that it needs
 //
-// Where the index has that torch, too, the registry compares the names of both; otherwise the bounds of the companion's facts
-// decide.
+// Where the index has that torch, too, the registry compares the names of both; otherwise the bounds of the
+// companion's facts decide.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,8 @@ using TorchAnswers = std::map<TorchPair, TorchAnswer>;
 
 // The companions and torches to ask the registry about: those that the index has.
 [[nodiscard]] std::vector<TorchPair> torch_pairs(const Plan& plan);
-// The projects whose facts judge_torch_abi() asks for: torch, and each companion of it whose wheel the index has.
+// The projects whose facts judge_torch_abi() asks for: torch, and each companion of it whose wheel the index
+// has.
 [[nodiscard]] std::set<std::string> projects_of_torch(const Plan& plan);
 // Sets `torch_abi` of these companions. A companion of which nothing is known gets none.
 void judge_torch_abi(Plan& plan, const TorchUses& uses, const TorchAnswers& answers = {});

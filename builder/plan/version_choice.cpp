@@ -2,19 +2,25 @@
 #include "builder/plan/version_choice.hpp"
 
 #include <algorithm>
+#include <map>
 
-#include "builder/plan/pair_bounds.hpp"
-#include "builder/plan/upstream_wheels.hpp"
+#include "builder/plan/offers.hpp"
+#include "builder/site/script_setup.hpp"
+#include "builder/site/version_pairs.hpp"
+#include "lib/accelerator/accelerator_kind.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/wheel/name.hpp"
 #include "lib/wheel/specifier.hpp"
 #include "lib/wheel/version.hpp"
 
 namespace wheelyard::builder {
+
 namespace {
 
 using wheel::Version;
 
-// The newest version in the set; pre-releases only if nothing else matches (PEP 440 "Handling of pre-releases").
+// The newest version in the set; pre-releases only if nothing else matches (PEP 440 "Handling of
+// pre-releases").
 std::optional<Version> newest(const std::vector<Version>& versions, const wheel::SpecifierSet& set) {
     for (const auto prereleases : {wheel::Prereleases::as_specified, wheel::Prereleases::allowed}) {
         std::optional<Version> best;
@@ -158,6 +164,203 @@ std::optional<Version> companion_of(const Recipe& recipe, const Version& other) 
     const auto all = companions_of(recipe, other);
     const auto best = std::max_element(all.begin(), all.end());
     return best == all.end() ? std::nullopt : std::optional(*best);
+}
+
+namespace {
+
+using wheel::Version;
+
+// "9.2.0.82-12" and "v2.21.5-1" → 9.2.0.82 and 2.21.5: what follows the hyphen is the packaging.
+std::optional<Version> version_in(std::string_view text) {
+    const auto parsed = Version::parse(text.substr(0, text.find('-')));
+    return parsed ? std::optional(*parsed) : std::nullopt;
+}
+
+// What the site provides for a cell, by name: its Python, its modules, `[versions]`.
+std::map<std::string, Version> provided(const PairInput& input) {
+    std::map<std::string, Version> all;
+    const auto add = [&all](const std::string& name, std::string_view text) {
+        if (const auto version = version_in(text))
+            all.insert_or_assign(wheel::normalize_name(name), *version);
+    };
+    const Accelerator* accelerator = input.site.accelerator(input.accelerator);
+    const std::vector<std::string> modules = modules_of(input.site, nullptr, accelerator);
+    const auto* kind =
+        accelerator == nullptr ? nullptr : accelerator::find_accelerator_kind(accelerator->kind);
+    const accelerator::Texts toolkits = kind == nullptr ? accelerator::Texts() : kind->toolkit_modules;
+    for (const auto& module : modules) {
+        const auto slash = module.find('/');
+        if (slash == std::string::npos) continue;
+        const std::string name = module.substr(0, slash), version = module.substr(slash + 1);
+        const bool is_toolkit = std::find(toolkits.begin(), toolkits.end(), name) != toolkits.end();
+        add(name, is_toolkit ? accelerator::toolkit_version(version) : version);
+    }
+    // A module's name may say less than the site knows: "CUDA/12" is 12.6, and "CUDA/13" is another one.
+    for (const auto& [name, version] : input.site.provided_versions) {
+        const auto named = all.find(wheel::normalize_name(name));
+        if (named == all.end() || version.starts_with(named->second.text() + ".")) add(name, version);
+    }
+    add("python", input.python.full_version);
+    // "cudatoolkit/11.0" provides CUDA, too.
+    for (const auto name : toolkits) {
+        if (const auto found = all.find(std::string(name)); found != all.end())
+            all.emplace(kind->name, found->second);
+    }
+    return all;
+}
+
+std::vector<PackageVersion> packages_of(const PairInput& input) {
+    std::vector<PackageVersion> packages = {{input.recipe.package, input.version}};
+    for (const auto& beside : input.recipe.beside) {
+        if (const auto version = version_in(beside.tag)) packages.emplace_back(beside.name, *version);
+    }
+    return packages;
+}
+
+std::map<std::string, Version> all_there(const PairInput& input,
+                                         const std::vector<PackageVersion>& packages) {
+    auto there = provided(input);
+    for (const auto& [name, version] : packages)
+        there.insert_or_assign(name, version);
+    return there;
+}
+
+bool covers(const VersionPair& pair, const Version& version) {
+    return pair.version_set.contains(version.without_local(), wheel::Prereleases::allowed);
+}
+
+// The version that a row begins with: ">=2.9,<2.11" and "==2.9.*" → 2.9.
+std::optional<Version> first_version(const VersionPair& pair) {
+    const auto begin = pair.versions.find_first_of("0123456789");
+    if (begin == std::string::npos) return std::nullopt;
+    const auto end = pair.versions.find_first_not_of("0123456789.", begin);
+    std::string text = pair.versions.substr(begin, end == std::string::npos ? end : end - begin);
+    if (text.ends_with('.')) text.pop_back();
+    const auto parsed = Version::parse(text);
+    return parsed ? std::optional(*parsed) : std::nullopt;
+}
+
+// The row with the greatest beginning below `version`, else the one with the smallest. Precondition: not
+// empty.
+const VersionPair& nearest_row(const std::vector<const VersionPair*>& rows, const Version& version) {
+    const VersionPair* below = nullptr;
+    const VersionPair* smallest = rows.front();
+    for (const VersionPair* row : rows) {
+        const auto first = first_version(*row);
+        if (!first) continue;
+        if (*first < version && (below == nullptr || *first_version(*below) < *first)) below = row;
+        const auto of_smallest = first_version(*smallest);
+        if (!of_smallest || *first < *of_smallest) smallest = row;
+    }
+    return below == nullptr ? *smallest : *below;
+}
+
+// A wheel of an upstream is not compiled here and brings its libraries: only the Python has to fit.
+bool is_of_wheel(const PairInput& input, const std::string& with) {
+    return !input.recipe.mirrored || with == "python";
+}
+
+// The first row of `use` that applies and does not allow what is there.
+std::optional<VersionPair> first_broken(const PairInput& input, const std::vector<PackageVersion>& packages,
+                                        const std::map<std::string, Version>& there, PairUse use) {
+    for (const auto& pair : pairs_for(input.site.version_pairs, packages, {use})) {
+        const auto found = there.find(pair.with);
+        if (!is_of_wheel(input, pair.with)) continue;
+        if (found != there.end() && !pair.allowed_set.contains(found->second, wheel::Prereleases::allowed))
+            return pair;
+    }
+    return std::nullopt;
+}
+
+// "; torch>=2.12,<2.14 is the newest that takes cuda 12.3"; empty: no row takes it.
+std::string newest_that_takes(const std::vector<VersionPair>& pairs, const VersionPair& broken,
+                              const Version& there) {
+    const VersionPair* newest = nullptr;
+    for (const auto& pair : pairs) {
+        if (pair.use != broken.use || pair.package != broken.package || pair.with != broken.with ||
+            !pair.allowed_set.contains(there, wheel::Prereleases::allowed))
+            continue;
+        if (newest == nullptr || first_version(*newest) < first_version(pair)) newest = &pair;
+    }
+    if (newest == nullptr) return "";
+    return "; " + broken.package + newest->versions + " is the newest that takes " + broken.with + " " +
+           there.text();
+}
+
+}  // namespace
+
+std::optional<UnknownPair> find_unknown(const PairInput& input) {
+    const auto packages = packages_of(input);
+    const auto there = all_there(input, packages);
+    for (const auto& [name, version] : packages) {
+        std::map<std::string, std::vector<const VersionPair*>> rows;  // by what the machine provides
+        for (const auto& pair : input.site.version_pairs) {
+            if (is_of_machine(pair.use) && pair.package == name && there.count(pair.with) != 0 &&
+                is_of_wheel(input, pair.with))
+                rows[pair.with].push_back(&pair);
+        }
+        for (const auto& [with, all] : rows) {
+            const Version& package_version = version;
+            if (std::any_of(all.begin(), all.end(),
+                            [&](const VersionPair* pair) { return covers(*pair, package_version); }))
+                continue;
+            return UnknownPair{"no row for " + name + " " + version.public_text() + " with " + with + " " +
+                                   there.at(with).text(),
+                               nearest_row(all, version).text()};
+        }
+    }
+    if (const auto untested = first_broken(input, packages, there, PairUse::tested))
+        return UnknownPair{"untested: upstream builds " + untested->package + untested->versions + " with " +
+                               untested->with + untested->allowed + ", the site has " + untested->with + " " +
+                               there.at(untested->with).text(),
+                           untested->text()};
+    return std::nullopt;
+}
+
+std::optional<std::string> find_misfit(const PairInput& input) {
+    const auto packages = packages_of(input);
+    const auto there = all_there(input, packages);
+    const auto broken = first_broken(input, packages, there, PairUse::machine);
+    if (!broken) return std::nullopt;
+    const Version& found = there.at(broken->with);
+    return "the site has " + broken->with + " " + found.text() + ", it needs " + broken->text() +
+           newest_that_takes(input.site.version_pairs, *broken, found);
+}
+
+std::optional<std::string> find_unnamed(const PairInput& input) {
+    const Accelerator* accelerator = input.site.accelerator(input.accelerator);
+    Environment variables = input.site.environment;
+    if (accelerator != nullptr) merge_environment(variables, accelerator->environment);
+    merge_environment(variables, input.recipe.build_environment);
+    const std::vector<std::string> modules = modules_of(input.site, nullptr, accelerator);
+    for (const auto& need : input.recipe.needs) {
+        const auto& name = need.first;  // clang 14 captures no structured binding
+        const auto& of_it = need.second;
+        const bool has_module = std::any_of(modules.begin(), modules.end(), [&](const std::string& module) {
+            return base::ascii_lower(module.substr(0, module.find('/'))).find(name) != std::string::npos;
+        });
+        const bool has_variable = std::any_of(variables.begin(), variables.end(), [&](const auto& one) {
+            return std::find(of_it.begin(), of_it.end(), one.first) != of_it.end();
+        });
+        const bool has_version =
+            std::any_of(input.site.provided_versions.begin(), input.site.provided_versions.end(),
+                        [&](const auto& one) { return wheel::normalize_name(one.first) == name; });
+        if (has_module || has_variable || has_version) continue;
+        return "it is built against the site's " + name + ", and site.toml names none: name its module in " +
+               "`load` of [modules], or set " + base::join(of_it, " or ") +
+               " in [environment]; where a login has it already, say its version in [versions]";
+    }
+    return std::nullopt;
+}
+
+std::vector<std::string> cite_bounds(const PairInput& input) {
+    std::vector<PackageVersion> packages = {{input.recipe.package, input.version}};
+    if (const auto against = exact_version(input.against)) packages.push_back(*against);
+    std::vector<std::string> cited;
+    for (const auto& pair : pairs_for(input.site.version_pairs, packages,
+                                      {PairUse::build, PairUse::run, PairUse::tested, PairUse::machine}))
+        cited.push_back(pair.with + pair.allowed + " by " + pair.place);
+    return cited;
 }
 
 }  // namespace wheelyard::builder

@@ -116,8 +116,8 @@ base::Result<io::Json> exchange(const EnrolmentParts& parts, const std::string& 
     return json;
 }
 
-// The token first: a renewal that says it is fresh while the token is the one before would come too late. Not without the
-// lock: who took it over may have written a later renewal.
+// The token first: a renewal that says it is fresh while the token is the one before would come too late. Not
+// without the lock: who took it over may have written a later renewal.
 base::Status keep(const EnrolmentParts& parts, base::LockFile& held, const io::Json& answer,
                   const std::string& renewal) {
     WHEELYARD_TRY(held.refresh(parts.clock));

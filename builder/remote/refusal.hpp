@@ -1,5 +1,5 @@
-// What a refusal by our registry means for an agent: the one table of the problem codes on which the agent acts.
-// Other servers send no such codes.
+// What a refusal by our registry means for an agent: the one table of the problem codes on which the agent
+// acts. Other servers send no such codes.
 #pragma once
 
 #include <string>
@@ -14,13 +14,12 @@ namespace wheelyard::builder {
 enum class Refusal {
     other,        // no code, or one that only people and tests read
     quarantined,  // the wheel is stored and hidden
-    grant_over,   // the lease of the upload's task ended
     bad_token,    // every other request with this token fails, too
     credentials,  // another refusal of what the token may do
     no_index,
     wrong_offset,  // of a part; the form itself may be right
     no_parts,      // the form may still be sent in one request
-    lease_over,    // of a task, which the agent may claim again
+    task_lost,     // the site was late: the task is free, or another site has it
     no_task,       // it has ended, or is another agent's
     no_build,      // no report has named it
     log_gap,       // the log ends before the piece
@@ -29,8 +28,8 @@ enum class Refusal {
 };
 [[nodiscard]] Refusal refusal_of(std::string_view code);
 
-// What a person reads of an answer: the detail of its problem document, else the title; without one, as from a proxy, the
-// reason phrase, which HTTP/2 does not have (RFC 9113, 8.3.2).
+// What a person reads of an answer: the detail of its problem document, else the title; without one, as from
+// a proxy, the reason phrase, which HTTP/2 does not have (RFC 9113, 8.3.2).
 [[nodiscard]] std::string message_of(const io::HttpAnswer& answer,
                                      const base::Result<wire::Problem>& problem);
 

@@ -1,5 +1,5 @@
-// The agent's view of a registry: read an index, upload a wheel, promote a wheel. An interface, so that tests can
-// simulate refusals, broken connections and outages.
+// The agent's view of a registry: read an index, upload a wheel, promote a wheel. An interface, so that tests
+// can simulate refusals, broken connections and outages.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,5 @@
-// Sends the report of a site to its registry (docs/reference/site-status.md), and the logs of its builds (builds.md).
+// Sends the report of a site to its registry (docs/reference/site-status.md), and the logs of its builds
+// (builds.md).
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,8 @@
 
 namespace wheelyard::builder {
 
-// `report`: the rendered document. Errors: "report.refused" with the registry's sentence, "upload.token_file", "http.*".
+// `report`: the rendered document. Errors: "report.refused" with the registry's sentence,
+// "upload.token_file", "http.*".
 [[nodiscard]] base::Status send_report(io::HttpClient& http, const RegistrySettings& registry,
                                        const std::string& site, const std::string& report);
 // What the registry says to a piece of a build's log.

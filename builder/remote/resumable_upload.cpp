@@ -107,8 +107,8 @@ class Sending {
         return Answer();
     }
 
-    // A refusal by our registry, or a temporary server error, is returned. From any other server a refusal means that
-    // it does not support uploads in parts.
+    // A refusal by our registry, or a temporary server error, is returned. From any other server a refusal
+    // means that it does not support uploads in parts.
     static Answer refusal_or_nothing(io::HttpAnswer refusal) {
         constexpr int not_implemented = 501;
         const std::string code = code_of(refusal);

@@ -29,19 +29,18 @@ base::Result<std::string> body_of(io::HttpAnswer answer) {
 
 base::Error task_refusal(base::Error answer) {
     const Refusal refusal = refusal_of(answer.code);
-    if (refusal == Refusal::lease_over)
+    if (refusal == Refusal::task_lost)
         return base::fail_as(base::ErrorKind::lost, base::Recovery::retry, std::move(answer)).value();
     if (refusal == Refusal::no_task)
         return base::fail_as(base::ErrorKind::missing, base::Recovery::never, std::move(answer)).value();
     return answer;
 }
 
-base::Result<std::string> HttpTaskService::post(const std::string& address, const std::string& body,
-                                                const std::string& content_type) {
+base::Result<std::string> HttpTaskService::post(const std::string& address, const std::string& body) {
     WHEELYARD_ASSIGN(const std::string token, read_token(settings_.token_file));
     WHEELYARD_ASSIGN(io::HttpAnswer answer,
                      http_.post(settings_.url + "/api/v1/tasks/" + address, body,
-                                {{"Authorization", "Bearer " + token}, {"Content-Type", content_type}},
+                                {{"Authorization", "Bearer " + token}, {"Content-Type", "application/json"}},
                                 wire::max_task_document));
     if (!is_registry_)
         WHEELYARD_TRY(simple::check_registry(simple::page_getter(http_), settings_.url, answer));
@@ -54,39 +53,16 @@ base::Result<wire::Claimed> HttpTaskService::claim(const wire::ClaimOffer& offer
     return wire::parse_claimed(body);
 }
 
-base::Result<wire::Lease> HttpTaskService::renew(const std::string& task, const std::string& claim) {
-    WHEELYARD_ASSIGN(const std::string body,
-                     post(base::encode_percent(task) + "/heartbeat", wire::render_lease_request(claim)));
-    return wire::parse_lease(body);
-}
-
-base::Result<wire::Lease> HttpTaskService::append_log(const std::string& task, const std::string& claim,
-                                                      std::int64_t offset, std::string_view bytes) {
-    const std::string address =
-        base::encode_percent(task) + "/log?claim=" + claim + "&offset=" + std::to_string(offset);
-    WHEELYARD_ASSIGN(const std::string body, post(address, std::string(bytes), "text/plain"));
-    return wire::parse_lease(body);
-}
-
-base::Status HttpTaskService::end(const std::string& task, const wire::TaskEnd& end) {
+base::Status HttpTaskService::end(const std::string& task, const wire::Outcome& outcome) {
     WHEELYARD_ASSIGN([[maybe_unused]] const std::string body,
-                     post(base::encode_percent(task) + "/outcome", wire::render_task_end(end)));
+                     post(base::encode_percent(task) + "/outcome", wire::render_outcome(outcome)));
     return {};
 }
 
-std::unique_ptr<Registry> HttpTaskService::uploads_of(const wire::ClaimOffer& offer,
-                                                      const std::string& index) {
+std::unique_ptr<Registry> HttpTaskService::uploads_to(const std::string& index) {
     RegistrySettings target = settings_;
     target.index = index;
-    return std::make_unique<HttpRegistry>(
-        upload_http_, clock_, std::move(target), [this, offer]() -> base::Result<std::string> {
-            auto claimed = claim(offer);
-            if (claimed && claimed->task) return std::move(claimed->grant);
-            return base::fail_as(base::ErrorKind::lost, base::Recovery::retry,
-                                 {"upload.no_grant", "The task's grant is not available now: " +
-                                                         (claimed ? std::string("its lease is over")
-                                                                  : claimed.error().sentence)});
-        });
+    return std::make_unique<HttpRegistry>(upload_http_, clock_, std::move(target), UploadOf::task);
 }
 
 }  // namespace wheelyard::builder

@@ -14,22 +14,18 @@ namespace wheelyard::builder {
 
 class HttpTaskService final : public TaskService {
   public:
-    // `http` sends the requests of this service, `upload_http` the wheels. All references must outlive the object.
+    // `http` sends the requests of this service, `upload_http` the wheels. All references must outlive the
+    // object.
     HttpTaskService(io::HttpClient& http, io::HttpClient& upload_http, base::Clock& clock,
                     RegistrySettings settings)
         : http_(http), upload_http_(upload_http), clock_(clock), settings_(std::move(settings)) {}
     [[nodiscard]] base::Result<wire::Claimed> claim(const wire::ClaimOffer& offer) override;
-    [[nodiscard]] base::Result<wire::Lease> renew(const std::string& task, const std::string& claim) override;
-    [[nodiscard]] base::Result<wire::Lease> append_log(const std::string& task, const std::string& claim,
-                                                       std::int64_t offset, std::string_view bytes) override;
-    [[nodiscard]] base::Status end(const std::string& task, const wire::TaskEnd& end) override;
-    [[nodiscard]] std::unique_ptr<Registry> uploads_of(const wire::ClaimOffer& offer,
-                                                       const std::string& index) override;
+    [[nodiscard]] base::Status end(const std::string& task, const wire::Outcome& outcome) override;
+    [[nodiscard]] std::unique_ptr<Registry> uploads_to(const std::string& index) override;
 
   private:
     // Returns the body of a 200 answer.
-    [[nodiscard]] base::Result<std::string> post(const std::string& address, const std::string& body,
-                                                 const std::string& content_type = "application/json");
+    [[nodiscard]] base::Result<std::string> post(const std::string& address, const std::string& body);
     io::HttpClient& http_;
     io::HttpClient& upload_http_;
     base::Clock& clock_;

@@ -62,10 +62,10 @@ tl::unexpected<base::Error> fail_token(base::Error error) {
     return base::fail_as(base::ErrorKind::unauthorized, base::Recovery::person, std::move(error));
 }
 
-// For tasks only. A tick renews the lease or claims the task again.
-tl::unexpected<base::Error> fail_grant(std::string sentence, std::string value, std::string advice) {
+// Of a task only. The next tick asks for the task again.
+tl::unexpected<base::Error> fail_task(std::string sentence, std::string value, std::string advice) {
     return base::fail_as(base::ErrorKind::lost, base::Recovery::retry,
-                         {"upload.no_grant", std::move(sentence), std::move(value), std::move(advice)});
+                         {"upload.no_task", std::move(sentence), std::move(value), std::move(advice)});
 }
 
 constexpr int status_unauthorized = 401;
@@ -111,7 +111,7 @@ std::vector<io::MultipartField> render_upload_fields(const inspect::Inspection& 
     return fields;
 }
 
-base::Status judge_upload_answer(const io::HttpAnswer& answer) {
+base::Status judge_upload_answer(const io::HttpAnswer& answer, UploadOf of) {
     if (answer.status == 200) return {};
     const auto problem = wire::parse_problem(answer.body);
     const std::string message = message_of(answer, problem);
@@ -127,8 +127,11 @@ base::Status judge_upload_answer(const io::HttpAnswer& answer) {
     if (io::is_temporary_status(answer.status))
         return base::fail_as(base::ErrorKind::unavailable, base::Recovery::retry,
                              {"upload.unavailable", sentence, value, advice});
-    // The task's lease ended during the upload: a tick claims the task again.
-    if (refusal == Refusal::grant_over) return fail_grant(sentence, value, advice);
+    // A site that was late has no right to the index of its task.
+    const bool is_of_right = answer.status == status_unauthorized || refusal == Refusal::bad_token ||
+                             refusal == Refusal::credentials;
+    if (refusal == Refusal::task_lost || (of == UploadOf::task && is_of_right))
+        return fail_task(sentence, value, advice);
     // The answer concerns the token, not this wheel: every other upload would fail, too.
     if (answer.status == status_unauthorized || refusal == Refusal::bad_token)
         return fail_token({"upload.not_allowed", sentence, value,
@@ -137,7 +140,7 @@ base::Status judge_upload_answer(const io::HttpAnswer& answer) {
 }
 
 base::Result<std::string> HttpRegistry::token() const {
-    return token_ ? token_() : read_token(settings_.token_file);
+    return read_token(settings_.token_file);
 }
 
 base::Result<io::HttpHeaders> HttpRegistry::credentials() const {
@@ -145,7 +148,8 @@ base::Result<io::HttpHeaders> HttpRegistry::credentials() const {
     return io::HttpHeaders{{"Authorization", "Basic " + base::encode_base64("__token__:" + token)}};
 }
 
-// All pages are below the URL of the settings. libcurl drops the header when a redirect leads to another host.
+// All pages are below the URL of the settings. libcurl drops the header when a redirect leads to another
+// host.
 simple::GetPage HttpRegistry::page_reader() {
     return [this](const std::string& url, const io::HttpHeaders& headers,
                   const io::BodyLimit& limit) -> base::Result<io::HttpAnswer> {
@@ -264,15 +268,7 @@ base::Status HttpRegistry::promote(const std::vector<std::string>& filenames) {
     return judged;
 }
 
-// A refused grant does not mean that the site's own token is invalid.
 base::Status HttpRegistry::upload(const WheelToUpload& wheel, const io::HttpProgress& progress) {
-    auto sent = send(wheel, progress);
-    if (sent || !token_ || sent.error().kind != base::ErrorKind::unauthorized) return sent;
-    return fail_grant(sent.error().sentence, sent.error().value,
-                      "no action needed: the next try asks for the task's grant again");
-}
-
-base::Status HttpRegistry::send(const WheelToUpload& wheel, const io::HttpProgress& progress) {
     WHEELYARD_ASSIGN(const auto token, this->token());
     auto fields = render_upload_fields(wheel.inspection, wheel.sha256);
     if (!wheel.provenance.empty()) fields.push_back({"wheelyard_provenance", wheel.provenance});
@@ -284,12 +280,12 @@ base::Status HttpRegistry::send(const WheelToUpload& wheel, const io::HttpProgre
         const UploadTarget target{settings_.parts_url(), "Basic " + base::encode_base64("__token__:" + token),
                                   std::move(note)};
         WHEELYARD_ASSIGN(const auto answer, send_in_parts(http_, clock_, target, form, progress));
-        if (answer) return judge_upload_answer(*answer);
+        if (answer) return judge_upload_answer(*answer, of_);
     }
     WHEELYARD_ASSIGN(const auto answer,
                      http_.upload_form(settings_.upload_url(), fields, wheel.file,
                                        wheel.file.filename().string(), "__token__", token, progress));
-    return judge_upload_answer(answer);
+    return judge_upload_answer(answer, of_);
 }
 
 }  // namespace wheelyard::builder

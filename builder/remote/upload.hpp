@@ -1,5 +1,5 @@
-// Uploads by the legacy form, which twine sends and every index accepts. Large wheels are uploaded in parts if the
-// registry supports that.
+// Uploads by the legacy form, which twine sends and every index accepts. Large wheels are uploaded in parts
+// if the registry supports that.
 #pragma once
 
 #include <cstdint>
@@ -28,28 +28,30 @@ inline constexpr std::uint64_t in_parts_from_bytes = 8 * base::mib;
 [[nodiscard]] std::vector<io::MultipartField> render_upload_fields(const inspect::Inspection& inspection,
                                                                    const std::string& sha256);
 
+// Whether a wheel is the site's own, or of a task that it has.
+enum class UploadOf { site, task };
+
 // Converts an answer to a status. Pure.
 //     200                  success
 //     "upload.quarantined", 202 of older registries
 //                          "upload.quarantined": the registry keeps the wheel and does not offer it
 //     5xx, 408, 425, 429   "upload.unavailable": temporary
-//     "grant.over"         "upload.no_grant": the task's lease ended
+//     "task.lost"          "upload.no_task": the site does not have the task
+//     of a task, a refused token: likewise, as a late site's token has no right to the index
 //     token refused        "upload.not_allowed": the token itself is not accepted
 //     otherwise            "upload.refused": final, with the registry's message
-[[nodiscard]] base::Status judge_upload_answer(const io::HttpAnswer& answer);
+[[nodiscard]] base::Status judge_upload_answer(const io::HttpAnswer& answer, UploadOf of = UploadOf::site);
 
 // The single token in the file. Errors: "upload.token_file".
 [[nodiscard]] base::Result<std::string> read_token(const std::filesystem::path& file);
 
-// Where the token of an upload comes from.
-using TokenSource = std::function<base::Result<std::string>()>;
-
 class HttpRegistry final : public Registry {
   public:
-    // Without `token`, each upload reads the token file of the settings. Nothing stores a token. Reading asks without a
-    // token first, and with it where the index is private (401).
-    HttpRegistry(io::HttpClient& http, base::Clock& clock, RegistrySettings settings, TokenSource token = {})
-        : http_(http), clock_(clock), settings_(std::move(settings)), token_(std::move(token)) {}
+    // Each upload reads the token file of the settings. Nothing stores a token. Reading asks without a token
+    // first, and with it where the index is private (401).
+    HttpRegistry(io::HttpClient& http, base::Clock& clock, RegistrySettings settings,
+                 UploadOf of = UploadOf::site)
+        : http_(http), clock_(clock), settings_(std::move(settings)), of_(of) {}
     [[nodiscard]] std::string index() const override { return settings_.index; }
     [[nodiscard]] base::Result<std::optional<simple::ProjectPage>> page(const std::string& project) override;
     [[nodiscard]] base::Result<std::optional<simple::ProjectPage>> promoted_page(
@@ -59,11 +61,12 @@ class HttpRegistry final : public Registry {
     [[nodiscard]] Access access(const std::vector<std::string>& packages) override {
         return ask_access(http_, settings_, packages);
     }
-    // The facts of the wheels of these projects by the index's wheel list, by file name. Errors: "wheel_list.http", those of the
-    // transfer and of simple::WheelList.
+    // The facts of the wheels of these projects by the index's wheel list, by file name. Errors:
+    // "wheel_list.http", those of the transfer and of simple::WheelList.
     [[nodiscard]] base::Result<std::map<std::string, io::Json>> facts(const std::set<std::string>& projects);
-    // Whether a wheel of the index can be loaded with a torch of it: the document of docs/reference/api.md, "With a torch of the
-    // index". nullopt: the registry does not say. Errors: those of the transfer.
+    // Says whether a wheel of the index can be loaded with a torch of it: the document of
+    // docs/reference/api.md, "With a torch of the index". nullopt: the registry does not say. Errors: those
+    // of the transfer.
     [[nodiscard]] base::Result<std::optional<io::Json>> with_torch(const std::string& filename,
                                                                    const std::string& torch);
     [[nodiscard]] base::Status promote(const std::vector<std::string>& filenames) override;
@@ -78,11 +81,10 @@ class HttpRegistry final : public Registry {
     [[nodiscard]] base::Result<io::HttpAnswer> fetch(const std::string& url,
                                                      const std::filesystem::path& file,
                                                      const io::HttpProgress& progress);
-    [[nodiscard]] base::Status send(const WheelToUpload& wheel, const io::HttpProgress& progress);
     io::HttpClient& http_;
     base::Clock& clock_;
     RegistrySettings settings_;
-    TokenSource token_;
+    UploadOf of_;
     bool is_registry_ = false;  // known once a page was absent
 };
 

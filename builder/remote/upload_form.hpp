@@ -1,5 +1,5 @@
-// The upload form as one deterministic body: the same input gives the same bytes. A server can therefore continue a
-// partial upload after a cut or a restart of either side.
+// The upload form as one deterministic body: the same input gives the same bytes. A server can therefore
+// continue a partial upload after a cut or a restart of either side.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,8 @@
 
 namespace wheelyard::builder {
 
-// multipart/form-data (RFC 7578): the fields, then the file as "content", which is read from disk during the upload.
+// multipart/form-data (RFC 7578): the fields, then the file as "content", which is read from disk during the
+// upload.
 class UploadForm final : public base::Reader {
   public:
     // `sha256` is the file's digest in hex. It is also the boundary, because no file contains its own digest.

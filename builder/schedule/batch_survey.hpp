@@ -1,16 +1,55 @@
-// What a batch system reports on a login node, for `site init`: its queues with their limits, its node types, and who may
-// use them.
+// What a batch system reports on a login node, for `site init`: its queues with their limits, its node types,
+// and who may use them.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "builder/schedule/machine_check.hpp"
+#include "builder/attempt/environment.hpp"
 
 namespace wheelyard::builder {
+
+// The lines of `wheelyard-builder site check`, and how a check queries the machine.
+
+struct SiteLine {
+    std::string what;  // "module gcc/12.2", "scheduler"
+    bool good = false;
+    std::string found;
+    std::string advice;    // what to do when it is not good
+    bool required = true;  // no build can do without it
+};
+
+// How a bash script ended, on the machine that runs the agent.
+struct MachineAnswer {
+    bool good = false;  // exit status 0
+    std::string out;
+    std::string last_line;  // of its output; if it is not good, the line of its errors that gives the reason
+};
+using AskMachine = std::function<MachineAnswer(const std::string& script)>;
+
+// Runs a bash script on this machine, for at most a minute.
+[[nodiscard]] MachineAnswer query_machine(const std::string& script, const EnvironmentMap& environment);
+
+// The line of `text` that gives the reason of a failure. Pure.
+[[nodiscard]] std::string reason_in(const std::string& text);
+
+// What `site check --report` asks the machine: a command that staff could type.
+struct MachineQuestion {
+    std::string_view what;
+    std::string_view command;  // bash
+};
+
+// The line of a query that is good if the machine has what the site asks for.
+[[nodiscard]] inline SiteLine check_available(std::string what, const MachineAnswer& answer,
+                                              std::string advice) {
+    const std::string problem = answer.last_line.empty() ? "not found" : answer.last_line;
+    return {std::move(what), answer.good, answer.good ? "available" : problem, std::move(advice)};
+}
 
 // The user who runs `site init`: some queues take jobs of certain users or groups only.
 struct SurveyUser {
@@ -64,10 +103,10 @@ struct BatchSurvey {
 struct AccountPair {
     std::string cpu, gpu;
 };
-// Those among `accounts`: "abc" and "abc-gpu" (Setonix), "m1234" and "m1234_g" (Perlmutter).
+// Finds those among `accounts`: "abc" and "abc-gpu" (Setonix), "m1234" and "m1234_g" (Perlmutter).
 [[nodiscard]] std::vector<AccountPair> accounts_by_kind(const std::vector<std::string>& accounts);
 
-// Whether one of `names` is in `list`, which is separated by commas: of users or groups.
+// Says whether one of `names` is in `list`, which is separated by commas: of users or groups.
 [[nodiscard]] bool lists_any(std::string_view list, const std::vector<std::string>& names);
 
 }  // namespace wheelyard::builder

@@ -115,12 +115,12 @@ class Search {
     }
     // The smallest value is refused, too: one that the site's filter does not permit to be named, or several.
     [[nodiscard]] std::vector<RefusedPart> parts_that_may_not_be_named() const {
-        for (const auto& [part, name] : nameable_parts) {
+        for (const auto& [part, name] : nameable_parts.rows) {
             const auto silent = unnamed(job_, part);
             if (silent && is_taken(*silent)) return {{.part = part, .by_name = true}};
         }
         TrialJob silent = job_;
-        for (const auto& [part, name] : nameable_parts) {
+        for (const auto& [part, name] : nameable_parts.rows) {
             const auto less = unnamed(silent, part);
             if (!less) continue;
             silent = *less;
@@ -132,7 +132,7 @@ class Search {
     // Without those that the job may name as well.
     [[nodiscard]] std::vector<RefusedPart> only_those_needed(TrialJob silent) const {
         std::vector<RefusedPart> parts;
-        for (const auto& [part, name] : nameable_parts) {
+        for (const auto& [part, name] : nameable_parts.rows) {
             if (silent.queue.may_ask(part) || !job_.queue.may_ask(part)) continue;
             TrialJob named = silent;
             std::erase(named.queue.not_asked, part);

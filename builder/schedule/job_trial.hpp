@@ -1,8 +1,10 @@
-// Asks a batch system whether it would take a job, without submitting one, and finds the part of the request that it refuses.
+// Asks a batch system whether it would take a job, without submitting one, and finds the part of the request
+// that it refuses.
 //
 //     the job ─► refused ─► the same job with one part reduced, for each part ─► taken: that part is the reason
 //
-// What a batch system says of a refusal is often no more than "requested node configuration is not available".
+// What a batch system says of a refusal is often no more than "requested node configuration is not
+// available".
 #pragma once
 
 #include <cstdint>
@@ -10,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "builder/schedule/machine_check.hpp"
-#include "builder/schedule/queue_settings.hpp"
+#include "builder/schedule/batch_survey.hpp"
+#include "builder/schedule/scheduler.hpp"
 
 namespace wheelyard::builder {
 
@@ -49,7 +51,8 @@ struct TrialAnswer {
 // The directive lines, as of a submission.
 [[nodiscard]] std::string render_trial_header(const BatchSystem& batch, const TrialJob& job);
 
-// Each query is bounded by machine_query_timeout_ms; a refusal takes at most one for each part and each option.
+// Each query is bounded by machine_query_timeout_ms; a refusal takes at most one for each part and each
+// option.
 [[nodiscard]] TrialAnswer try_job(const BatchSystem& batch, const TrialJob& job, const AskMachine& ask);
 
 }  // namespace wheelyard::builder

@@ -6,6 +6,8 @@
 // attempt twice runs it once (the script's claim).
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -16,11 +18,42 @@
 #include "builder/attempt/environment.hpp"
 #include "builder/attempt/job_end.hpp"
 #include "builder/attempt/job_files.hpp"
-#include "builder/schedule/queue_settings.hpp"
 #include "lib/base/keep_alive.hpp"
 #include "lib/base/result.hpp"
+#include "lib/base/text/words.hpp"
 
 namespace wheelyard::builder {
+
+// The parts of a request, each set by a key of the site file or of a recipe.
+enum class JobPart { minutes, memory, nodes, gpus, cores, options, account, queue };
+
+// The parts that a site's own filter may refuse to be named have these words in site.toml.
+inline constexpr auto nameable_parts = base::words<JobPart>({
+    {JobPart::memory, "memory"},
+    {JobPart::cores, "cores"},
+    {JobPart::gpus, "gpus"},
+    {JobPart::nodes, "nodes"},
+});
+
+// The batch system's options of every job, apart from its name and its size.
+struct QueueSettings {
+    std::string queue;  // Slurm: partition
+    std::string account;
+    int gpus = 0;                                // per node
+    std::vector<std::string> options;            // one directive line each: "--qos=standard", "-l place=excl"
+    std::vector<std::string> node_options = {};  // the same, of the nodes that its jobs are sent to
+    // What no directive line may name here, because the site refuses such jobs: of cores, gpus, memory and
+    // nodes.
+    std::vector<JobPart> not_asked = {};
+    [[nodiscard]] std::vector<std::string> all_options() const {
+        std::vector<std::string> all = options;
+        all.insert(all.end(), node_options.begin(), node_options.end());
+        return all;
+    }
+    [[nodiscard]] bool may_ask(JobPart part) const {
+        return std::find(not_asked.begin(), not_asked.end(), part) == not_asked.end();
+    }
+};
 
 enum class JobState {
     unclaimed,  // the script has not started; a batch system does not know the job
@@ -39,8 +72,9 @@ struct JobView {
     JobGrant granted = {};   // what the scheduler says that the job may use
 };
 
-// Whether `one` describes the job better than `other`, which was reported before it. Two jobs have one name
-// if an agent was killed during submission: one of them holds the claim, the other exits at once with status
+// Says whether `one` describes the job better than `other`, which was reported before it. Two jobs have one
+// name if an agent was killed during submission: one of them holds the claim, the other exits at once with
+// status
 // 0. So a living job is preferred, else the one whose end has a cause.
 [[nodiscard]] bool is_better_view(const JobView& one, const JobView& other);
 
@@ -70,8 +104,8 @@ struct JobRequest {
 class Scheduler {
   public:
     virtual ~Scheduler() = default;
-    // An error of kind unavailable: there is certainly no job, and a later try may succeed. Only a refusal that names the
-    // job's own request is for good.
+    // An error of kind unavailable: there is certainly no job, and a later try may succeed. Only a refusal
+    // that names the job's own request is for good.
     [[nodiscard]] virtual base::Status submit(const JobRequest& job) = 0;
     // Returns a view for every name in `attempts`, with as few queries as possible.
     [[nodiscard]] virtual std::map<std::string, JobView> poll(
@@ -86,11 +120,48 @@ class Scheduler {
     // Stops the job with all its processes; succeeds if the job has already ended.
     [[nodiscard]] virtual base::Status cancel(const std::string& attempt, const AttemptFolder& folder) = 0;
 
-    // Called between the queries of a poll, which take a minute each while a batch system hangs. An error ends the poll.
+    // Called between the queries of a poll, which take a minute each while a batch system hangs. An error
+    // ends the poll.
     base::KeepAlive keep_alive = {};
 };
 
 // The login name of the user who runs this program, as batch systems name the owner of a job.
 [[nodiscard]] std::string own_user_name();
+
+// job.sh, the script that a batch system runs. It starts the build script of one attempt in a process group
+// of its own and forwards the warning that the job's time is nearly over. The build script knows nothing of
+// schedulers. Pure, except for write_job_script.
+//
+//     Slurm, PBS ─► job.sh ─► script.sh ─► the build
+//                     └ on a signal: writes the reason to `cut`, then sends TERM to the whole group;
+//                       script.sh still writes its exit record
+//
+// bash handles a signal only between two commands. job.sh waits for the build in the background, so it
+// handles signals at once (sbatch(1), --signal=B:).
+
+inline constexpr std::int64_t min_warning_s = 30;  // before a job's time limit
+inline constexpr std::int64_t max_warning_s = 5 * 60;
+
+struct JobScriptInput {
+    const JobRequest& job;
+    std::string header;             // the directive lines of the batch system
+    std::string_view before_ranks;  // a line that the script needs before it starts ranks
+    bool warns_itself = false;  // true: the batch system cannot warn before the end, so job.sh sets an alarm
+};
+[[nodiscard]] std::string render_job_script(const JobScriptInput& input);
+
+// The job's environment as bash that job.sh sources. The file has mode 0600, because an index URL may contain
+// a password. It does not depend on what the batch system passes on, and other users cannot query it.
+[[nodiscard]] std::string render_job_environment(const EnvironmentMap& environment);
+
+// How long before its time limit a job is warned: a tenth of the limit, clamped to min_warning_s and
+// max_warning_s.
+[[nodiscard]] std::int64_t warning_before_end_s(std::int64_t max_walltime_minutes);
+
+// The seconds of its own time after which a job warns itself, where the batch system does not.
+[[nodiscard]] std::int64_t alarm_after_s(std::int64_t max_walltime_minutes);
+
+// Writes job.sh and the environment file to the attempt's folder.
+[[nodiscard]] base::Status write_job_script(const JobScriptInput& input);
 
 }  // namespace wheelyard::builder

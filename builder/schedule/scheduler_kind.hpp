@@ -1,5 +1,5 @@
-// Everything that the builder knows of one kind of scheduler: a row of the table in scheduler_kind.cpp. Each row lies in
-// the folder of its scheduler; no other code knows the name of one.
+// Everything that the builder knows of one kind of scheduler: a row of the table in scheduler_kind.cpp. Each
+// row lies in the folder of its scheduler; no other code knows the name of one.
 //
 //     scheduler.kind of site.toml ──► find_scheduler_kind ──► Site::scheduler ──► the row's fields and functions
 #pragma once
@@ -17,8 +17,7 @@
 #include "builder/attempt/job_end.hpp"
 #include "builder/schedule/batch_survey.hpp"
 #include "builder/schedule/job_trial.hpp"
-#include "builder/schedule/machine_check.hpp"
-#include "builder/schedule/queue_settings.hpp"
+#include "builder/schedule/scheduler.hpp"
 
 namespace wheelyard::base {
 class Clock;
@@ -62,9 +61,9 @@ struct BatchSystem {
     // The directive lines of a job.
     std::string (*render_header)(const JobRequest&, const QueueSettings& of_builds);
     std::string (*render_user_header)(const UserJob&);
-    // Whether its programs work, and have the queue and the resources that the site asks for.
+    // Says whether its programs work, and have the queue and the resources that the site asks for.
     std::vector<SiteLine> (*check)(const QueueSettings&, bool asks_for_gpus, const AskMachine&);
-    // Whether it would take a job with these directive lines, for `site check`; job_trial.hpp.
+    // Says whether it would take a job with these directive lines, for `site check`; job_trial.hpp.
     TrialAnswer (*try_job)(const std::string& header, const TrialJob&, const AskMachine&);
     // What it reports of itself, for `site init`; nullopt: it is not on this machine.
     std::optional<BatchSurvey> (*survey)(const SurveyUser&, const AskMachine&);

@@ -16,8 +16,8 @@ namespace wheelyard::builder {
 // Precondition: `purpose` is a test.
 [[nodiscard]] const HardwareTest& hardware_test_of(const Recipe& recipe, Purpose purpose);
 
-// Whether the recipe has this test and the site runs it for the accelerator of this name (empty: the wheel is
-// the same for all accelerators). A test that needs GPUs does not run for a cpu accelerator.
+// Says whether the recipe has this test and the site runs it for the accelerator of this name (empty: the
+// wheel is the same for all accelerators). A test that needs GPUs does not run for a cpu accelerator.
 [[nodiscard]] bool is_run_here(const HardwareTest& test, Purpose purpose, const Site& site,
                                const std::string& accelerator);
 
@@ -32,8 +32,9 @@ struct TestJob {
     int cores = 1;  // per rank
     QueueSettings queue;
 };
-// The node type whose rules hold for the job of a test: the one with this accelerator, of several the one of the
-// queue in `[hardware_tests]`; else that of this queue; without a queue of its own that of builds. Null: none.
+// The node type whose rules hold for the job of a test: the one with this accelerator, of several the one of
+// the queue in `[hardware_tests]`; else that of this queue; without a queue of its own that of builds. Null:
+// none.
 [[nodiscard]] const NodeType* node_of_test(const Site& site, Purpose purpose, const std::string& accelerator);
 
 // The queue comes from the site's `[hardware_tests]`, else from the node type, else from the builds'

@@ -1,5 +1,5 @@
-// A pattern matches file names in one folder, like a shell wildcard. A series is quilt's (quilt(1), "SERIES FILE"): a file
-// name in a line, `#` begins a comment.
+// A pattern matches file names in one folder, like a shell wildcard. A series is quilt's (quilt(1), "SERIES
+// FILE"): a file name in a line, `#` begins a comment.
 #include "builder/script/job_inputs.hpp"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
-#include "lib/base/files/remove_tree.hpp"
+#include "lib/base/files/temp_dir.hpp"
 #include "lib/base/files/untrusted_file.hpp"
 #include "lib/base/limits.hpp"
 #include "lib/base/text/text.hpp"

@@ -13,9 +13,10 @@ namespace wheelyard::builder {
 
 inline constexpr std::size_t max_patches = 9999;  // of a recipe: their numbers have four digits
 
-// The patches of a recipe for `version`, in the order in which they apply: of a pattern by name, of a quilt series as
-// it lists them. `beside`: the folder of the archives that have the series; empty: not unpacked yet, and their patches
-// are left out. Errors: "recipe.patch" (a pattern matches no file, or a series is not one).
+// The patches of a recipe for `version`, in the order in which they apply: of a pattern by name, of a quilt
+// series as it lists them. `beside`: the folder of the archives that have the series; empty: not unpacked
+// yet, and their patches are left out. Errors: "recipe.patch" (a pattern matches no file, or a series is not
+// one).
 [[nodiscard]] base::Result<std::vector<std::filesystem::path>> find_patches(
     const Recipe& recipe, const std::string& version, const std::filesystem::path& beside = {});
 

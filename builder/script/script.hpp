@@ -12,6 +12,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "builder/attempt/attempt.hpp"
@@ -30,18 +31,35 @@ struct ScriptInput {
     std::filesystem::path python;
     AttemptFolder folder;
     std::filesystem::path governor = {};  // path of the program; empty: the build runs without the governor
-    std::vector<std::string> hashed_files = {};  // requirements files with hashes (hashed_requirements.hpp)
+    std::vector<std::string> hashed_files = {};  // requirements files with hashes (script_frame.hpp)
     std::vector<std::string> indexes = {};       // upstream_indexes(): pip searches them, too
 };
 
 [[nodiscard]] std::string render_script(const ScriptInput& input);
 
-// Whether the metadata of the built wheel must be edited: to add the site's label, or to pin what it was
+// Says whether the metadata of the built wheel must be edited: to add the site's label, or to pin what it was
 // built against.
 [[nodiscard]] bool needs_metadata_step(const ScriptInput& input);
 
 // The agent's variables that a job may see: those needed to find programs and packages. A build runs other
 // people's code, so nothing that could hold a secret is passed on.
 [[nodiscard]] EnvironmentMap job_environment(const EnvironmentMap& agent);
+
+// Identifies the settings of a build tree: an interrupted build resumes only with the same settings.
+
+// A hash of everything except the source that affects the objects: environments, build requirements and their
+// bounds (`constraints`, of constraints_for()), steps, repositories beside the source, modules, compilers,
+// interpreter. Pure.
+[[nodiscard]] std::string build_key(const Site& site, const Recipe& recipe,
+                                    const std::filesystem::path& python,
+                                    const std::vector<std::string>& constraints);
+
+// Says whether the attempt of this folder built with this key; false without a key.
+[[nodiscard]] bool is_built_by(const AttemptFolder& folder, const std::string& key);
+
+// A file beside the tree: its patches and `build.before` are done. A tree without it, as of a job that was
+// cut before, cannot be continued: they may be half done, and a job that continues leaves them out.
+inline constexpr std::string_view tree_ready_file = "tree_ready";
+[[nodiscard]] bool is_tree_ready(const AttemptFolder& folder);
 
 }  // namespace wheelyard::builder

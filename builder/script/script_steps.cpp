@@ -1,8 +1,7 @@
 // Shell commands of each step.
-#include "builder/script/script_steps.hpp"
-
-#include "builder/script/build_key.hpp"
 #include "builder/script/script_frame.hpp"
+
+#include "builder/script/script.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 
@@ -17,8 +16,8 @@ extern const std::string_view smoke;
 extern const std::string_view own_modules;
 extern const std::string_view patch;
 
-// CMake takes a CC of two words for a compiler with an argument, and ccache refuses to run itself: a project has either
-// launchers or a CC.
+// CMake takes a CC of two words for a compiler with an argument, and ccache refuses to run itself: a project
+// has either launchers or a CC.
 extern const std::string_view compiler_cache;
 
 }  // namespace templates

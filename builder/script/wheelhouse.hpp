@@ -1,13 +1,14 @@
 // A wheelhouse (a folder of wheels) for a job without network access: the login node fetches everything that
 // the job installs. Pure.
 //
-// An uploaded source has one of its own: its code may say what its build installs, and may not reach the network; so two
-// kinds of namespaces take turns on the login node.
+// An uploaded source has one of its own: its code may say what its build installs, and may not reach the
+// network; so two kinds of namespaces take turns on the login node.
 //
 //     fetch.sh   network, none of the source's code     fetch/wheelhouse/ ◄─ the index: wheels only
 //     ask.sh     the source's code, no network          separate/requires.txt, separate/needs.txt
 //
-// A requirement is a name with versions: an address would make pip connect to it, an sdist would run its code.
+// A requirement is a name with versions: an address would make pip connect to it, an sdist would run its
+// code.
 #pragma once
 
 #include <string>

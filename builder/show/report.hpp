@@ -28,8 +28,8 @@ struct Progress {
 // "[#####-----] 12/345" with a bar of `width` characters; empty without a counter.
 [[nodiscard]] std::string render_bar(const Progress& progress, int width);
 
-// The table of cells and a line of counts; `explain` adds the reason and the recipe of every cell. The table fits `columns`
-// of a terminal; 0: no limit.
+// The table of cells and a line of counts; `explain` adds the reason and the recipe of every cell. The table
+// fits `columns` of a terminal; 0: no limit.
 [[nodiscard]] std::string render_plan(const Plan& plan, bool explain, std::size_t columns = 0);
 // What a tick on a terminal prints when it had nothing to do: the counts and the first reason.
 [[nodiscard]] std::string render_idle_tick(const Plan& plan);

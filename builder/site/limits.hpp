@@ -16,6 +16,7 @@ inline constexpr std::int64_t max_walltime_minutes_limit = 30 * 24 * 60;
 
 // Build trees kept for a retry that no attempt uses at the moment: holds a few trees of torch.
 inline constexpr std::int64_t default_trees_gib = 50;
+inline constexpr std::int64_t default_cache_gib = 50;  // source cache: holds a few clones of torch
 
 inline constexpr std::uint64_t max_site_file_bytes = 1 << 20;  // as of every configuration (lib/io/toml.cpp)
 inline constexpr int max_test_nodes = 1024;                    // per multi-node test

@@ -1,7 +1,7 @@
 // Runs the interpreter with a probe script and parses what it prints.
 #include "builder/site/python.hpp"
 
-#include "builder/schedule/machine_check.hpp"
+#include "builder/schedule/batch_survey.hpp"
 #include "lib/base/files/temp_dir.hpp"
 #include "lib/base/process/process.hpp"
 #include "lib/base/text/text.hpp"
@@ -23,8 +23,9 @@ namespace templates {  // templates/NAME
 // Prints one line of JSON. os.confstr is the way packaging.tags finds the version of glibc; Py_GIL_DISABLED
 // marks the free-threaded ABI (PEP 703).
 extern const std::string_view python_probe;
-// Runs the pip that a venv would get, out of the wheel that venv unpacks, which takes a third of the time: ensurepip's own, or
-// the distributor's (WHEEL_PKG_DIR since Python 3.10; Debian names its folder only in a patch).
+// Runs the pip that a venv would get, out of the wheel that venv unpacks, which takes a third of the time:
+// ensurepip's own, or the distributor's (WHEEL_PKG_DIR since Python 3.10; Debian names its folder only in a
+// patch).
 extern const std::string_view pip_of_ensurepip;
 
 }  // namespace templates
@@ -41,7 +42,8 @@ void read_libc(std::string_view libc, wheel::Environment& environment) {  // "gl
     environment.glibc_minor = static_cast<int>(base::parse_decimal(parts[1]).value_or(0));
 }
 
-// pip's built-in default index, from its help text; empty when there is no pip. `pip`: the options of Python that run it.
+// pip's built-in default index, from its help text; empty when there is no pip. `pip`: the options of Python
+// that run it.
 base::Result<std::string> ask_pip_of(const fs::path& python,
                                      const std::vector<std::string>& pip = {"-m", "pip"}) {
     base::Command command;

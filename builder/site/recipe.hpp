@@ -1,4 +1,5 @@
-// recipes/NAME.toml: how to build and test one package. docs/reference/recipe.md describes every key.
+// recipes/NAME.toml: how to build and test one package. Each key is a row in recipe_reader.cpp, and the table
+// of docs/reference/recipe.md is generated from the rows.
 //
 // A file is a stack of layers: the top-level keys apply to every version, each [[override]] to the versions
 // and accelerators that it names. A later layer overrides single keys; environments are merged. A site's file
@@ -22,7 +23,11 @@ namespace wheelyard::builder {
 
 // upstream: the wheel comes from another index and is not built here.
 enum class SourceKind { sdist, tarball, path, git, upstream };
-[[nodiscard]] std::string_view source_kind_text(SourceKind kind);
+inline constexpr auto source_kinds = base::words<SourceKind>({{SourceKind::sdist, "sdist"},
+                                                              {SourceKind::tarball, "tarball"},
+                                                              {SourceKind::path, "path"},
+                                                              {SourceKind::git, "git"},
+                                                              {SourceKind::upstream, "upstream"}});
 
 // Exactly one of `pattern` and `series`.
 struct Patches {
@@ -49,12 +54,14 @@ struct HardwareTest {
     std::int64_t memory_mib = 0;  // per node; 0: the site's default
 };
 
-// Whether the package's wheel has to have an extension module.
+// Says whether the package's wheel has to have an extension module.
 enum class ExtensionWish {
     unsaid,  // a build that begins one and goes on without it fails; a source that could have one gives a notice
     required,  // a pure wheel fails
     optional,  // a pure wheel is as good
 };
+inline constexpr auto extension_wishes = base::words<ExtensionWish>(
+    {{ExtensionWish::required, "required"}, {ExtensionWish::optional, "optional"}});
 
 struct Recipe {
     std::string package;         // normalised
@@ -64,11 +71,11 @@ struct Recipe {
     std::vector<std::string> accelerators;  // kinds it can be built for; empty: the package uses none
 
     SourceKind source = SourceKind::sdist;
-    std::string url;             // tarball, git: "{version}" is replaced by the version without its label
-    std::string tag;             // git: "v{version}"
-    std::string upstream_label;  // upstream: the local label of its wheels: "rocm5.7"
-    bool mirrored = false;       // upstream, by Want::from
-    std::string upstream_why;    // upstream: why it is not built here, for people
+    std::string url;                 // tarball, git: "{version}" is replaced by the version without its label
+    std::string tag = "v{version}";  // git
+    std::string upstream_label;      // upstream: the local label of its wheels: "rocm5.7"
+    bool mirrored = false;           // upstream, by Want::from
+    std::string upstream_why;        // upstream: why it is not built here, for people
     std::string index;           // upstream: a Simple index; empty: the index that pip is configured to use
     std::filesystem::path path;  // path: the project's folder
     std::map<std::string, std::string> sha256;  // version → SHA-256 of its sdist or tarball
@@ -134,6 +141,9 @@ struct RecipeFile {
 [[nodiscard]] base::Result<RecipeFile> parse_recipe_file(std::string_view text,
                                                          const std::filesystem::path& file);
 
+// Lines of the table in docs/reference/recipe.md: each key with its type and its default.
+[[nodiscard]] std::string document_recipe_keys();
+
 // The recipe of a package that has none: build its sdist and import the wheel's modules.
 [[nodiscard]] Recipe default_recipe(const std::string& package);
 
@@ -144,7 +154,8 @@ class Recipes {
     // "config.recipes", and those of io::TomlDocument.
     [[nodiscard]] static base::Result<Recipes> read(const std::vector<std::filesystem::path>& folders);
     void add(const Recipe& recipe);
-    // Adds the versions of companions. A version that a recipe's [against.versions] names keeps the recipe's specifier.
+    // Adds the versions of companions. A version that a recipe's [against.versions] names keeps the recipe's
+    // specifier.
     void add_companions(const std::vector<VersionPair>& pairs);
     // Takes the wheels of a package from `from` (Want::from), whatever its recipe builds. Its tests stay.
     void take_upstream(const std::string& package, const std::string& from);
@@ -160,21 +171,22 @@ class Recipes {
     std::map<std::string, RecipeFile> by_package_;
 };
 
-// The recipes of the site's folders, with the companions of its version pairs and what its wants take from upstream. Errors: those of Recipes::read.
+// The recipes of the site's folders, with the companions of its version pairs and what its wants take from
+// upstream. Errors: those of Recipes::read.
 [[nodiscard]] base::Result<Recipes> read_recipes(const Site& site);
 
 // The recipe of a package for the site's accelerator of this name; an unknown or empty name counts as "cpu".
 [[nodiscard]] Recipe recipe_for(const Site& site, const Recipes& recipes, const std::string& package,
                                 const std::string& version, const std::string& accelerator);
 
-// The indexes that wheels of this recipe, or what it is built against ("torch==2.2.2+rocm5.7"), are taken from: only there may
-// be what such a wheel requires, as the Triton of PyTorch's wheels for ROCm is.
+// The indexes that wheels of this recipe, or what it is built against ("torch==2.2.2+rocm5.7"), are taken
+// from: only there may be what such a wheel requires, as the Triton of PyTorch's wheels for ROCm is.
 [[nodiscard]] std::vector<std::string> upstream_indexes(const Site& site, const Recipes& recipes,
                                                         const Recipe& recipe, const std::string& against,
                                                         const std::string& accelerator);
 
-// The recipe for where a version comes from: of a release of a closure (`part`, or nullptr) the bytes that it names or
-// the wheel of an upstream; of an uploaded source it says how to build, and not from where.
+// The recipe for where a version comes from: of a release of a closure (`part`, or nullptr) the bytes that it
+// names or the wheel of an upstream; of an uploaded source it says how to build, and not from where.
 [[nodiscard]] Recipe for_origin(Recipe recipe, const ClosurePart* part, bool is_uploaded,
                                 const std::string& version);
 

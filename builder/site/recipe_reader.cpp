@@ -1,32 +1,27 @@
-// The strict reader of recipes. Each key in a file becomes one change of its layer.
+// The rows of recipes, the rules that concern several of their keys, and their reader.
 #include <algorithm>
+#include <memory>
 
 #include "builder/attempt/limits.hpp"
 #include "builder/site/limits.hpp"
 #include "builder/site/recipe.hpp"
+#include "builder/site/site_parts.hpp"
 #include "lib/accelerator/accelerator_kind.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/text/text.hpp"
-#include "lib/base/text/url.hpp"
-#include "lib/io/toml.hpp"
-#include "lib/wheel/name.hpp"
 #include "lib/wheel/requirement.hpp"
-#include "lib/wheel/version.hpp"
 
 namespace wheelyard::builder {
 namespace {
 
 namespace fs = std::filesystem;
 
-struct KindRow {
-    SourceKind kind;
-    std::string_view text;
-};
-constexpr KindRow kinds[] = {{SourceKind::sdist, "sdist"},
-                             {SourceKind::tarball, "tarball"},
-                             {SourceKind::path, "path"},
-                             {SourceKind::git, "git"},
-                             {SourceKind::upstream, "upstream"}};
+using io::key;
+using io::must;
+using io::table;
+using io::word;
+
+constexpr std::string_view digest_form = "64 lower-case hexadecimal digits";
 
 bool is_module_name(std::string_view name) {
     for (const auto part : base::split(name, '.')) {
@@ -35,117 +30,45 @@ bool is_module_name(std::string_view name) {
     return true;
 }
 
-template <class Value>
-void set(RecipeLayer& layer, Value Recipe::*field, Value value) {
-    layer.changes.emplace_back([field, value = std::move(value)](Recipe& recipe) { recipe.*field = value; });
+bool is_pep508(const std::string& text) {
+    return wheel::Requirement::parse(text).has_value();
 }
 
-void set_strings(io::TomlTable& table, std::string_view key, RecipeLayer& layer,
-                 std::vector<std::string> Recipe::*field) {
-    const auto value = table.strings_or(key, {});  // read even when absent, so that a typo gets a suggestion
-    if (table.has(key)) set(layer, field, value);
+bool is_tag(const std::string& text) {
+    return !text.starts_with('-');
 }
 
-void set_string(io::TomlTable& table, std::string_view key, RecipeLayer& layer, std::string Recipe::*field) {
-    const auto value = table.string_or(key, "");
-    if (table.has(key)) set(layer, field, value);
+std::string normal_version(const std::string& text) {
+    const auto version = wheel::Version::parse(text);
+    return version ? version->text() : text;
 }
 
-void read_hashes(io::TomlTable table, RecipeLayer& layer) {
-    std::map<std::string, std::string> digests;
-    for (auto& [version, digest] : table.string_map("sha256")) {
-        const auto parsed = wheel::Version::parse(version);
-        if (!parsed) table.report("sha256", "expected versions as keys, found `" + version + "`");
-        if (!base::is_sha256_hex(digest)) {
-            table.report("sha256", "expected 64 lower-case hexadecimal digits for `" + version +
-                                       "`, found `" + digest + "`");
-        }
-        if (parsed) digests[parsed->text()] = digest;
-    }
-    layer.changes.emplace_back([digests](Recipe& recipe) {
-        for (const auto& [version, digest] : digests)
-            recipe.sha256.insert_or_assign(version, digest);
-    });
+std::string url_fault(const std::string& text) {
+    if (!parse_template(text)) return "expected a URL, found `" + text + "`";
+    return has_password(text) ? password_fault : "";
 }
 
-void read_url(io::TomlTable& table, std::string_view key, RecipeLayer& layer, std::string Recipe::*field) {
-    const std::string text = table.string(key);
-    const auto url = base::parse_url(base::replace_all(text, "{version}", "1"));
-    if (!text.empty() && !url) table.report(key, "expected a URL, found `" + text + "`");
-    if (url && !url->userinfo.empty())
-        table.report(key, "the URL contains a password, which job logs would show; remove it");
-    set(layer, field, text);
+bool is_specifier(const std::string& text) {
+    return wheel::SpecifierSet::parse(text).has_value();
 }
 
-void read_source(io::TomlTable root, RecipeLayer& layer) {
-    io::TomlTable table = root.table_or_empty("source");
-    if (!root.has("source")) return;
-    const std::string name =
-        table.choice_or("kind", "sdist", {"sdist", "tarball", "path", "git", "upstream"});
-    SourceKind kind = SourceKind::sdist;
-    for (const auto& row : kinds) {
-        if (row.text == name) kind = row.kind;
-    }
-    set(layer, &Recipe::source, kind);
-    const std::string label = table.string_or("label", "");
-    if (!label.empty() && kind != SourceKind::upstream)
-        table.report("label", "only wheels of an upstream have a label of their own");
-    if (!label.empty() && !wheel::Version::parse("1+" + label))
-        table.report("label", "expected a local version label such as `rocm5.7`, found `" + label + "`");
-    set(layer, &Recipe::upstream_label, label);
-    const std::string why = table.string_or("reason", "");
-    if (!why.empty() && kind != SourceKind::upstream)
-        table.report("reason", "only a wheel of an upstream has a reason not to be built");
-    set(layer, &Recipe::upstream_why, why);
-    if (kind == SourceKind::path) return set(layer, &Recipe::path, table.path("path"));
-    if (kind == SourceKind::upstream) {
-        if (table.string_or("index", "").empty()) return set(layer, &Recipe::index, std::string());
-        return read_url(table, "index", layer, &Recipe::index);
-    }
-    if (kind == SourceKind::git) {
-        read_url(table, "url", layer, &Recipe::url);
-        const std::string tag = table.string_or("tag", "v{version}");
-        const auto& of = layer.versions.specifiers();
-        const bool is_of_one_version = of.size() == 1 && of.front().is_exact();
-        if ((tag.find("{version}") == std::string::npos && !is_of_one_version) || tag.starts_with("-"))
-            table.report("tag", "expected a tag with {version} in it, found `" + tag + "`");
-        return set(layer, &Recipe::tag, tag);
-    }
-    read_hashes(table, layer);
-    if (kind != SourceKind::tarball) return;
-    read_url(table, "url", layer, &Recipe::url);
-    if (!table.has("sha256"))
-        table.report("sha256", "a tarball needs its SHA-256: sha256 = {\"1.2\" = \"…\"}");
+bool is_upstream_label(const std::string& text) {
+    return is_version("1+" + text);
 }
 
-void check_requirements(io::TomlTable& table, std::string_view key) {
-    for (const auto& text : table.strings_or(key, {})) {
-        if (!wheel::Requirement::parse(text))
-            table.report(key, "not a requirement (PEP 508): `" + text + "`");
-    }
+// The condition of keys that only these kinds of sources have.
+auto is_from(SourceKind one, SourceKind other) {
+    return [=](const Recipe& recipe) { return recipe.source == one || recipe.source == other; };
+}
+auto is_from(SourceKind one) {
+    return is_from(one, one);
 }
 
-void read_patches(io::TomlTable root, const fs::path& folder, RecipeLayer& layer) {
-    std::vector<Patches> patches;
-    for (io::TomlTable table : root.tables("patch")) {
-        Patches one;
-        const std::string files = table.string_or("files", "");
-        one.series = table.string_or("series", "");
-        if (files.empty() == one.series.empty())
-            table.report("files", "expected one of `files` and `series`");
-        if (!files.empty()) one.pattern = (folder / files).lexically_normal();
-        const std::string versions = table.string_or("versions", "");
-        const auto set = wheel::SpecifierSet::parse(versions);
-        if (!set)
-            table.report("versions", "expected a specifier such as `>=2.3,<2.6`, found `" + versions + "`");
-        if (set) one.versions = *set;
-        patches.push_back(std::move(one));
-    }
-    if (patches.empty()) return;
-    // Patches add up: those of the common recipe are applied before those of the site.
-    layer.changes.emplace_back([patches](Recipe& recipe) {
-        recipe.patches.insert(recipe.patches.end(), patches.begin(), patches.end());
-    });
+io::TomlFacts versioned_facts(std::string type, io::TextCheck check) {
+    return {.type = std::move(type),
+            .check = std::move(check),
+            .name_check = must(is_version, "versions as keys"),
+            .normal_name = normal_version};
 }
 
 bool is_plain_name(std::string_view text) {
@@ -155,204 +78,238 @@ bool is_plain_name(std::string_view text) {
            });
 }
 
-void read_beside(io::TomlTable root, RecipeLayer& layer) {
-    std::vector<Beside> all;
-    for (io::TomlTable table : root.tables("beside")) {
-        Beside one{table.string("name"), table.string("url"), table.string_or("tag", ""),
-                   table.string_or("sha256", "")};
-        if (one.tag.empty() == one.sha256.empty())
-            table.report("tag", "expected either the `tag` of a repository or the `sha256` of an archive");
-        if (!one.sha256.empty() && !base::is_sha256_hex(one.sha256)) {
-            table.report("sha256", "expected 64 lower-case hexadecimal digits, found `" + one.sha256 + "`");
-        }
-        if (!is_plain_name(one.name))
-            table.report("name", "expected the name of a folder, found `" + one.name + "`");
-        if (one.tag.starts_with("-"))
-            table.report("tag", "expected a tag or branch, found `" + one.tag + "`");
-        const auto url = base::parse_url(one.url);
-        if (!url || !url->userinfo.empty()) table.report("url", "expected a URL without a password");
-        all.push_back(std::move(one));
-    }
-    if (root.has("beside")) set(layer, &Recipe::beside, all);  // `beside = []`: none of the earlier folders
+void check_patch(io::TomlTable& table, Patches& one, Recipe&) {
+    if (one.pattern.empty() == one.series.empty())
+        table.report("files", "expected one of `files` and `series`");
 }
 
-void read_needs(io::TomlTable build, RecipeLayer& layer) {
-    io::TomlTable table = build.table_or_empty("needs");
-    if (!build.has("needs")) return;
-    std::map<std::string, std::vector<std::string>> needs;
-    for (const auto& name : table.keys()) {
-        for (const auto& variable : needs[wheel::normalize_name(name)] = table.strings_or(name, {})) {
-            if (!is_environment_name(variable))
-                table.report(name, "not the name of an environment variable: `" + variable + "`");
-        }
-    }
-    set(layer, &Recipe::needs, needs);
+void check_beside(io::TomlTable& table, Beside& one, Recipe&) {
+    if (one.tag.empty() == one.sha256.empty())
+        table.report("tag", "expected either the `tag` of a repository or the `sha256` of an archive");
 }
 
-void read_build(io::TomlTable root, RecipeLayer& layer) {
-    io::TomlTable table = root.table_or_empty("build");
-    if (!root.has("build")) return;
-    read_needs(table, layer);
-    check_requirements(table, "requires");
-    set_strings(table, "requires", layer, &Recipe::build_requires);
-    set_strings(table, "requirements_files", layer, &Recipe::requirements_files);
-    const auto environment = table.string_map("environment");
-    for (const auto& [name, value] : environment) {
-        if (!is_environment_name(name)) {
-            table.report("environment", "not the name of an environment variable: `" + name + "`");
-        }
-    }
-    layer.changes.emplace_back(
-        [environment](Recipe& recipe) { merge_environment(recipe.build_environment, environment); });
-    set_strings(table, "before", layer, &Recipe::before);
-    set_strings(table, "configure", layer, &Recipe::configure);
-    const bool is_user = table.choice_or("home", "own", {"own", "user"}) == "user";
-    if (table.has("home"))
-        set(layer, &Recipe::home, std::optional(is_user ? BuildHome::user : BuildHome::own));
-    const bool governor = table.boolean_or("governor", true);
-    if (table.has("governor")) set(layer, &Recipe::governor, governor);
-    const std::string front_end =
-        table.choice_or("front_end", "pip-wheel", {"pip-wheel", "setup-py", "build"});
-    if (table.has("front_end")) set(layer, &Recipe::front_end, front_end);
-    const bool is_required = table.choice_or("extension", "required", {"required", "optional"}) == "required";
-    if (table.has("extension"))
-        set(layer, &Recipe::extension, is_required ? ExtensionWish::required : ExtensionWish::optional);
+// Of [source] with `of_one_version`: the layer is one of a single version.
+void check_source(io::TomlTable table, bool of_one_version, Recipe& recipe) {
+    const bool is_upstream = recipe.source == SourceKind::upstream;
+    if (!is_upstream && !recipe.upstream_label.empty())
+        table.report("label", "only wheels of an upstream have a label of their own");
+    if (!is_upstream && !recipe.upstream_why.empty())
+        table.report("reason", "only a wheel of an upstream has a reason not to be built");
+    if (recipe.source == SourceKind::tarball && !table.has("sha256"))
+        table.report("sha256", "a tarball needs its SHA-256: sha256 = {\"1.2\" = \"…\"}");
+    if (recipe.source == SourceKind::git && recipe.tag.find("{version}") == std::string::npos &&
+        !of_one_version)
+        table.report("tag", "expected a tag with {version} in it, found `" + recipe.tag + "`");
 }
 
-// Where these keys were set: a refused job names the place of the key that decides.
-void note_places(const io::TomlTable& table, const std::string& section, const std::vector<std::string>& keys,
-                 RecipeLayer& layer) {
-    for (const auto& key : keys) {
-        if (!table.has(key)) continue;
-        layer.changes.emplace_back([name = section + key, place = table.place(key)](Recipe& recipe) {
+io::TomlRows<HardwareTest> own_job_rows() {
+    using H = HardwareTest;
+    return {
+        key("command", &H::command, {.is_required = true}),
+        key("nodes", &H::nodes, {.range = {1, max_test_nodes}}),
+        key("ranks_per_node", &H::ranks_per_node, {.range = {1, 4096}}),
+        key("gpus_per_node", &H::gpus_per_node, {.range = {0, 64}}),
+        key("minutes", &H::minutes, {.range = {1, max_walltime_minutes_limit}}),
+        key("memory_mib", &H::memory_mib,
+            {.fallback = "`scheduler.memory_mib` of the site", .range = {0, max_memory_mib}}),
+    };
+}
+
+// [source] is replaced as a whole by a later layer, but for its digests, which add up.
+io::TomlRows<Recipe> source_rows() {
+    using R = Recipe;
+    const auto add_digests = [](const R& from, R& into) {
+        for (const auto& [version, digest] : from.sha256)
+            into.sha256.insert_or_assign(version, digest);
+    };
+    return io::TomlRows<R>{
+        word<source_kinds>("source.kind", &R::source),
+        key("source.url", &R::url,
+            {.type = "URL",
+             .fallback = "required for `tarball` and `git`",
+             .is_required = true,
+             .check = url_fault})
+            .when(is_from(SourceKind::tarball, SourceKind::git)),
+        key("source.tag", &R::tag, {.check = must(is_tag, "a tag with {version} in it")})
+            .when(is_from(SourceKind::git)),
+        key("source.sha256", &R::sha256,
+            versioned_facts("table: version → digest", must(base::is_sha256_hex, digest_form)))
+            .copied_by(add_digests)
+            .when(is_from(SourceKind::sdist, SourceKind::tarball)),
+        key("source.path", &R::path, {.fallback = "required for `path`", .is_required = true})
+            .when(is_from(SourceKind::path)),
+        key("source.index", &R::index,
+            {.type = "URL", .fallback = "where pip is configured to look", .check = url_fault})
+            .when(is_from(SourceKind::upstream)),
+        key("source.label", &R::upstream_label,
+            {.check = must(is_upstream_label, "a local version label such as `rocm5.7`")}),
+        key("source.reason", &R::upstream_why),
+    }
+        .as_a_whole();
+}
+
+io::TomlRows<Recipe> against_rows() {
+    return io::TomlRows<Recipe>{
+        key("against.package", &Recipe::against, project_facts(true)),
+        key("against.versions", &Recipe::against_versions,
+            versioned_facts("table: version → specifier",
+                            must(is_specifier, "a specifier such as `==2.4.0`"))),
+    }
+        .as_a_whole();
+}
+
+io::TomlRows<Recipe> build_rows() {
+    using R = Recipe;
+    const auto requirement = must(is_pep508, "a requirement (PEP 508)");
+    return {
+        key("build.needs", &R::needs,
+            {.type = "table: name → list of variables",
+             .check = must(is_environment_name, "the name of an environment variable"),
+             .normal_name = wheel::normalize_name}),
+        key("build.requires", &R::build_requires, {.type = "requirements", .check = requirement}),
+        key("build.requirements_files", &R::requirements_files),
+        key("build.environment", &R::build_environment, environment_facts())
+            .copied_by([](const R& from, R& into) {
+                merge_environment(into.build_environment, from.build_environment);
+            }),
+        key("build.before", &R::before),
+        key("build.configure", &R::configure),
+        word<build_homes>("build.home", &R::home, {.fallback = "the site's"}),
+        key("build.governor", &R::governor),
+        key("build.front_end", &R::front_end, {.choices = {"pip-wheel", "setup-py", "build"}}),
+        word<extension_wishes>("build.extension", &R::extension),
+        key("resources.cores", &R::cores, {.fallback = "the site's", .range = {0, 4096}}),
+        key("resources.memory_mib", &R::memory_mib, {.fallback = "the site's", .range = {0, max_memory_mib}}),
+        key("resources.minutes", &R::minutes,
+            {.fallback = "the site's", .range = {0, max_walltime_minutes_limit}}),
+        key("test.import", &R::imports,
+            {.type = "module names",
+             .fallback = "those at the wheel's top level",
+             .check = must(is_module_name, "the name of a Python module")}),
+        key("test.command", &R::test_command),
+        key("test.promises", &R::promises, {.type = "list of words"}),
+        key("test.requires", &R::test_requires, {.type = "requirements", .check = requirement}),
+        table("test.gpu", &R::gpu_test, own_job_rows()),
+        table("test.multi_node", &R::multi_node_test, own_job_rows()),
+    };
+}
+
+// Patches add up: those of the common recipe are applied before those of the site.
+io::TomlRows<Recipe> beside_rows() {
+    using P = Patches;
+    using B = Beside;
+    const auto add_patches = [](const Recipe& from, Recipe& into) {
+        into.patches.insert(into.patches.end(), from.patches.begin(), from.patches.end());
+    };
+    return {
+        table("patch", &Recipe::patches,
+              {
+                  key("files", &P::pattern, {.fallback = "this or `series`"}),
+                  key("series", &P::series, {.fallback = "this or `files`"}),
+                  versions_key(&P::versions),
+              },
+              {}, check_patch)
+            .copied_by(add_patches),
+        table("beside", &Recipe::beside,
+              {
+                  key("name", &B::name,
+                      {.is_required = true, .check = must(is_plain_name, "the name of a folder")}),
+                  key("url", &B::url, {.type = "URL", .is_required = true, .check = url_fault}),
+                  key("tag", &B::tag,
+                      {.fallback = "this or `sha256`", .check = must(is_tag, "a tag or branch")}),
+                  key("sha256", &B::sha256,
+                      {.type = "digest",
+                       .fallback = "this or `tag`",
+                       .check = must(base::is_sha256_hex, digest_form)}),
+              },
+              {}, check_beside),
+    };
+}
+
+// The keys that a layer may change: the top level of a file, and an [[override]].
+const io::TomlRows<Recipe>& layer_rows() {
+    static const io::TomlRows<Recipe> all = [] {
+        io::TomlRows<Recipe> rows = source_rows();
+        rows.add(against_rows());
+        rows.add(build_rows());
+        rows.add(beside_rows());
+        return rows;
+    }();
+    return all;
+}
+
+const io::TomlRows<Recipe>& top_rows() {
+    static const io::TomlRows<Recipe> rows{
+        key("labelled", &Recipe::labelled),
+        key("accelerators", &Recipe::accelerators, {.choices = accelerator::accelerator_names()}),
+    };
+    return rows;
+}
+
+const io::TomlRows<RecipeFile>& file_rows() {
+    using F = RecipeFile;
+    static const io::TomlRows<F> rows{
+        io::config_version<F>(),
+        key("package", &F::package, project_facts(true)),
+        key("extends", &F::extends),
+    };
+    return rows;
+}
+
+const io::TomlRows<RecipeLayer>& override_rows() {
+    using L = RecipeLayer;
+    static const io::TomlRows<L> rows{
+        versions_key(&L::versions),
+        key("accelerators", &L::accelerators,
+            {.fallback = "all", .choices = accelerator::accelerator_names()}),
+    };
+    return rows;
+}
+
+// Adds the rows whose keys are given to the layer, as one change.
+void read_rows(io::TomlTable& table, const io::TomlRows<Recipe>& rows, RecipeLayer& layer,
+               const std::shared_ptr<Recipe>& values) {
+    layer.changes.emplace_back([values, given = rows.read(table, *values)](Recipe& recipe) {
+        for (const auto* row : given)
+            row->copy(*values, recipe);
+        for (const auto& [name, place] : values->places)
             recipe.places[name] = place;
-        });
-    }
+    });
 }
 
-void read_resources(io::TomlTable root, RecipeLayer& layer) {
-    io::TomlTable table = root.table_or_empty("resources");
-    if (!root.has("resources")) return;
-    const auto cores = static_cast<int>(table.integer_or("cores", 0, 0, 4096));
-    const auto memory_mib = table.integer_or("memory_mib", 0, 0, max_memory_mib);
-    const auto minutes = table.integer_or("minutes", 0, 0, max_walltime_minutes_limit);
-    if (table.has("cores")) set(layer, &Recipe::cores, cores);
-    if (table.has("memory_mib")) set(layer, &Recipe::memory_mib, memory_mib);
-    if (table.has("minutes")) set(layer, &Recipe::minutes, minutes);
-    note_places(table, "resources.", {"cores", "memory_mib", "minutes"}, layer);
-}
-
-HardwareTest read_hardware_test(io::TomlTable table) {
-    HardwareTest test;
-    test.command = table.string("command");
-    test.nodes = static_cast<int>(table.integer_or("nodes", 1, 1, max_test_nodes));
-    test.ranks_per_node = static_cast<int>(table.integer_or("ranks_per_node", 1, 1, 4096));
-    test.gpus_per_node = static_cast<int>(table.integer_or("gpus_per_node", 0, 0, 64));
-    test.minutes = table.integer_or("minutes", test.minutes, 1, max_walltime_minutes_limit);
-    test.memory_mib = table.integer_or("memory_mib", 0, 0, max_memory_mib);
-    return test;
-}
-
-void read_test(io::TomlTable root, RecipeLayer& layer) {
-    io::TomlTable table = root.table_or_empty("test");
-    if (!root.has("test")) return;
-    for (const auto& name : table.strings_or("import", {})) {
-        if (!is_module_name(name)) table.report("import", "not the name of a Python module: `" + name + "`");
-    }
-    set_strings(table, "import", layer, &Recipe::imports);
-    set_string(table, "command", layer, &Recipe::test_command);
-    set_strings(table, "promises", layer, &Recipe::promises);
-    check_requirements(table, "requires");
-    set_strings(table, "requires", layer, &Recipe::test_requires);
-    for (const auto& [kind, test] :
-         {std::pair{"gpu", &Recipe::gpu_test}, std::pair{"multi_node", &Recipe::multi_node_test}}) {
-        if (!table.has(kind)) continue;
-        const io::TomlTable own = table.table(kind);
-        set(layer, test, read_hardware_test(own));
-        note_places(own, std::string("test.") + kind + ".",
-                    {"nodes", "ranks_per_node", "gpus_per_node", "minutes", "memory_mib"}, layer);
-    }
-}
-
-void read_against(io::TomlTable root, RecipeLayer& layer) {
-    io::TomlTable table = root.table_or_empty("against");
-    if (!root.has("against")) return;
-    const std::string package = table.string("package");
-    if (!package.empty() && !wheel::is_valid_name(package))
-        table.report("package", "not a project name (PEP 508): `" + package + "`");
-    set(layer, &Recipe::against, wheel::normalize_name(package));
-    std::map<std::string, std::string> versions;
-    for (const auto& [own, other] : table.string_map("versions")) {
-        const auto parsed = wheel::Version::parse(own);
-        if (!parsed) table.report("versions", "expected versions as keys, found `" + own + "`");
-        if (!wheel::SpecifierSet::parse(other))
-            table.report("versions",
-                         "expected a specifier such as `==2.4.0` for `" + own + "`, found `" + other + "`");
-        if (parsed) versions[parsed->text()] = other;
-    }
-    set(layer, &Recipe::against_versions, versions);
-}
-
-void check_kinds(io::TomlTable& table, const std::vector<std::string>& named) {
-    for (const auto& kind : named) {
-        if (kind != accelerator::cpu && accelerator::find_accelerator_kind(kind) == nullptr)
-            table.report("accelerators", "expected `cpu`, " + accelerator::list_kinds("`{name}`", " or ") +
-                                             ", found `" + kind + "`");
-    }
-}
-
-void read_layer(io::TomlTable& table, const fs::path& file, RecipeLayer& layer) {
-    read_source(table, layer);
-    read_against(table, layer);
-    read_build(table, layer);
-    read_patches(table, file.parent_path(), layer);
-    read_beside(table, layer);
-    read_resources(table, layer);
-    read_test(table, layer);
-}
-
-RecipeLayer read_override(io::TomlTable table, const fs::path& file) {
-    RecipeLayer layer;
-    const std::string versions = table.string_or("versions", "");
-    const auto set = wheel::SpecifierSet::parse(versions);
-    if (!set) table.report("versions", "expected a specifier such as `>=2.3,<2.6`, found `" + versions + "`");
-    if (set) layer.versions = *set;
-    layer.accelerators = table.strings_or("accelerators", {});
-    check_kinds(table, layer.accelerators);
-    read_layer(table, file, layer);
-    return layer;
+void read_layer(io::TomlTable& table, RecipeLayer& layer) {
+    const auto values = std::make_shared<Recipe>();
+    read_rows(table, layer_rows(), layer, values);
+    const auto& versions = layer.versions.specifiers();
+    if (table.has("source"))
+        check_source(table.table("source"), versions.size() == 1 && versions.front().is_exact(), *values);
+    note_places(table.table_or_empty("resources"), "resources.", values->places);
+    io::TomlTable tests = table.table_or_empty("test");
+    for (const std::string kind : {"gpu", "multi_node"})
+        note_places(tests.table_or_empty(kind), "test." + kind + ".", values->places);
 }
 
 }  // namespace
 
-std::string_view source_kind_text(SourceKind kind) {
-    for (const auto& row : kinds) {
-        if (row.kind == kind) return row.text;
-    }
-    return "?";
+std::string document_recipe_keys() {
+    return file_rows().document() + top_rows().document() + layer_rows().document() +
+           "| `[[override]]` | tables | none |\n" + override_rows().document("override.");
 }
 
 base::Result<RecipeFile> parse_recipe_file(std::string_view text, const fs::path& file) {
     WHEELYARD_ASSIGN(auto document, io::TomlDocument::parse(text, file));
     io::TomlTable root = document.root();
-    root.integer("config_version", 1, 1);
     RecipeFile read;
     read.file = file;
-    const std::string package = root.string("package");
-    if (!package.empty() && !wheel::is_valid_name(package)) {
-        root.report("package", "not a project name (PEP 508): `" + package + "`");
+    file_rows().read(root, read);
+    RecipeLayer& first = read.layers.emplace_back();
+    read_rows(root, top_rows(), first, std::make_shared<Recipe>());
+    read_layer(root, first);
+    for (io::TomlTable table : root.tables("override")) {
+        RecipeLayer& layer = read.layers.emplace_back();
+        override_rows().read(table, layer);
+        read_layer(table, layer);
     }
-    read.package = wheel::normalize_name(package);
-    read.extends = root.boolean_or("extends", false);
-    RecipeLayer first;
-    const bool labelled = root.boolean_or("labelled", false);
-    if (root.has("labelled")) set(first, &Recipe::labelled, labelled);
-    check_kinds(root, root.strings_or("accelerators", {}));
-    set_strings(root, "accelerators", first, &Recipe::accelerators);
-    read_layer(root, file, first);
-    read.layers.push_back(std::move(first));
-    for (const io::TomlTable& table : root.tables("override"))
-        read.layers.push_back(read_override(table, file));
     WHEELYARD_TRY(document.finish());
     return read;
 }

@@ -11,6 +11,7 @@
 #include "lib/wire/cpu_options.hpp"
 
 namespace wheelyard::builder {
+
 namespace templates {  // templates/NAME
 
 extern const std::string_view check_conda, check_modules;
@@ -227,6 +228,24 @@ std::string render_exports(const std::vector<ExportGroup>& groups) {
     for (const auto& group : groups)
         text += render_environment(group.variables, group.why);
     return text;
+}
+
+namespace {
+
+constexpr std::string_view program = "wheelyard-builder ";
+
+}  // namespace
+
+std::string pasted_command(const std::string& command, const std::string& name, const Site& site) {
+    return std::string(program) + command + (name.empty() ? "" : " " + base::quote_shell(name)) +
+           (site.file.empty() ? "" : " --site " + base::quote_shell(site.file.string()));
+}
+
+std::string complete_commands(const std::string& advice, const std::string& cell, const std::string& attempt,
+                              const Site& site) {
+    const std::string with_cell =
+        base::replace_all(advice, std::string(program) + "retry", pasted_command("retry", cell, site));
+    return base::replace_all(with_cell, std::string(program) + "logs", pasted_command("logs", attempt, site));
 }
 
 }  // namespace wheelyard::builder

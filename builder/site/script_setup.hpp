@@ -16,9 +16,9 @@ namespace wheelyard::builder {
 using Placeholders = std::vector<std::pair<std::string, std::string>>;
 [[nodiscard]] std::string fill_placeholders(std::string_view text, const Placeholders& values);
 
-// The placeholders of one build: version, public_version, label, against, against_public, cores,
-// promises ("MKL MPI"), torch_device ("cuda"; without GPUs "cpu"), launch_2 (starts two ranks), and of each row of lib/accelerator its
-// architectures: cuda_architectures ("9.0"), rocm_architectures ("gfx90a").
+// The placeholders of one build: version, public_version, label, against, against_public, cores, promises
+// ("MKL MPI"), torch_device ("cuda"; without GPUs "cpu"), launch_2 (starts two ranks), and of each row of
+// lib/accelerator its architectures: cuda_architectures ("9.0"), rocm_architectures ("gfx90a").
 struct PlaceholderInput {
     const Site& site;
     std::string version;
@@ -61,7 +61,8 @@ struct ExportGroup {
 // The default of SOURCE_DATE_EPOCH in every build: 2020-02-02. Zip archives cannot have times before 1980.
 inline constexpr std::string_view source_date_epoch = "1580601600";
 
-// For any build: SOURCE_DATE_EPOCH, compilers, then the variables of the site, the accelerator and the recipe.
+// For any build: SOURCE_DATE_EPOCH, compilers, then the variables of the site, the accelerator and the
+// recipe.
 [[nodiscard]] std::vector<ExportGroup> exports_of_build(const Site& site, const Accelerator* accelerator,
                                                         const Environment& recipe,
                                                         const Placeholders& values);
@@ -69,5 +70,17 @@ inline constexpr std::string_view source_date_epoch = "1580601600";
 [[nodiscard]] std::vector<ExportGroup> exports_of_job(const Site& site, const Accelerator* accelerator,
                                                       const Environment& recipe, const Placeholders& values);
 [[nodiscard]] std::string render_exports(const std::vector<ExportGroup>& groups);
+
+// Commands in the advice of an error, with the names that make them complete: a person can paste them.
+
+// "wheelyard-builder retry torch-2.4.0-cp312 --site /etc/wheelyard/site.toml"; `command`: "retry"; `name`:
+// may be empty.
+[[nodiscard]] std::string pasted_command(const std::string& command, const std::string& name,
+                                         const Site& site);
+
+// Completes "wheelyard-builder retry" and "wheelyard-builder logs" in `advice`, which must not name a cell
+// yet. The agent does so once, when an attempt fails.
+[[nodiscard]] std::string complete_commands(const std::string& advice, const std::string& cell,
+                                            const std::string& attempt, const Site& site);
 
 }  // namespace wheelyard::builder

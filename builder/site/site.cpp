@@ -1,26 +1,28 @@
-// The strict reader of site.toml.
+// The rows of site.toml, the rules that concern several of its keys, and its reader.
 #include "builder/site/site.hpp"
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 
 #include "builder/attempt/limits.hpp"
 #include "builder/site/limits.hpp"
 #include "builder/site/site_parts.hpp"
 #include "lib/base/process/user.hpp"
 #include "lib/base/text/encoding.hpp"
-#include "lib/base/text/text.hpp"
-#include "lib/base/text/url.hpp"
-#include "lib/io/toml.hpp"
-#include "lib/wheel/name.hpp"
-#include "lib/wheel/specifier.hpp"
-#include "lib/wheel/version.hpp"
 
 namespace wheelyard::builder {
 namespace {
 
-constexpr std::int64_t max_tick_minutes = 60;   // the field of minutes of a cron line
-constexpr std::int64_t default_cache_gib = 50;  // source cache: holds a few clones of torch
+using io::key;
+using io::must;
+using io::parsed;
+using io::table;
+using io::word;
+
+constexpr std::string_view directive_form = "a name without spaces, quotes and `%`";
+
+constexpr std::int64_t max_tick_minutes = 60;  // the field of minutes of a cron line
 constexpr std::int64_t max_cache_gib = 1024 * 1024;
 
 namespace fs = std::filesystem;
@@ -32,113 +34,131 @@ bool is_site_name(std::string_view text) {
            });
 }
 
-bool is_version_choice(const std::string& text) {
-    return text == "latest" || wheel::Version::parse(text) || wheel::SpecifierSet::parse(text);
+std::string version_choice_fault(const std::string& text) {
+    if (text == "latest" || is_version(text) || wheel::SpecifierSet::parse(text)) return "";
+    const auto near = base::nearest(text, {"latest"});
+    return "expected a version, `latest` or a specifier such as `>=2,<3`, found `" + text + "`" +
+           (near ? "; did you mean `" + *near + "`?" : "");
 }
 
-std::optional<RegistrySettings> read_registry(io::TomlTable root) {
-    if (!root.has("registry")) return std::nullopt;
-    io::TomlTable table = root.table("registry");
-    RegistrySettings registry;
-    registry.url = table.string("url");
-    registry.index = table.string("index");
-    registry.token_file = table.path("token_file");
-    registry.promote_to = table.string_or("promote_to", "");
-    if (!registry.promote_to.empty()) registry.promote_token_file = table.path("promote_token_file");
-    registry.variants_to = table.string_or("variants_to", "");
-    registry.claim_tasks = table.choice_or("claim_tasks", "no", {"no", "recipes", "any"});
-    registry.report = table.choice_or("report", "all", {"all", "no_logs", "no"});
-    while (registry.url.ends_with('/'))
-        registry.url.pop_back();
-    if (!registry.url.empty()) {
-        const auto url = base::parse_url(registry.url);
-        if (!url || (url->scheme != "http" && url->scheme != "https")) {
-            table.report("url", "expected an http or https URL, found `" + registry.url + "`");
-        } else if (!url->userinfo.empty()) {
-            table.report("url", "the URL contains a password; put the token into `token_file`");
-        }
-    }
-    for (const auto& [key, index] :
-         {std::pair{"index", registry.index}, std::pair{"promote_to", registry.promote_to},
-          std::pair{"variants_to", registry.variants_to}}) {
-        if (!index.empty() && !is_site_name(index))
-            table.report(key, "expected an index name such as `debian12`, found `" + index + "`");
-    }
-    if (!registry.promote_to.empty() && registry.promote_to == registry.index)
-        table.report("promote_to", "the same as `index`, to which wheels are already published");
-    if (!registry.variants_to.empty() &&
-        (registry.variants_to == registry.index || registry.variants_to == registry.promote_to))
-        table.report("variants_to",
-                     "an index of wheels with a local version, which installers prefer to every variant: "
-                     "variants need an index of their own");
-    return registry;
+std::string origin_fault(const std::string& text) {
+    if (text != "upstream" && !base::parse_url(text))
+        return "expected `upstream` or the URL of a Simple index, found `" + text + "`";
+    return has_password(text) ? password_fault : "";
 }
 
-// Whether `text` can be part of a directive line ("#SBATCH", "#PBS") without quoting.
+// Says whether `text` can be part of a directive line ("#SBATCH", "#PBS") without quoting.
 bool fits_into_a_directive(std::string_view text) {
     return text.find_first_of(" \t\r\n%\"'\\") == std::string_view::npos;
 }
 
-void note_places(const io::TomlTable& table, const std::string& section,
-                 const std::vector<std::string_view>& keys, Site& site) {
-    for (const auto key : keys) {
-        if (table.has(key)) site.places[section + std::string(key)] = table.place(key);
+bool is_web(const std::string& text) {
+    const auto url = base::parse_url(text);
+    return url && (url->scheme == "http" || url->scheme == "https");
+}
+
+std::string registry_fault(const std::string& url) {
+    if (!is_web(url)) return "expected an http or https URL, found `" + url + "`";
+    return has_password(url) ? "the URL contains a password; put the token into `token_file`" : "";
+}
+
+std::string without_slashes(std::string url) {
+    while (url.ends_with('/'))
+        url.pop_back();
+    return url;
+}
+
+bool promotes(const RegistrySettings& registry) {
+    return !registry.promote_to.empty();
+}
+
+io::TomlRows<RegistrySettings> registry_rows() {
+    using R = RegistrySettings;
+    const auto index_name = must(is_site_name, "an index name such as `debian12`");
+    return {
+        key("url", &R::url,
+            {.type = "URL", .is_required = true, .check = registry_fault, .normal = without_slashes}),
+        key("index", &R::index, {.is_required = true, .check = index_name}),
+        key("token_file", &R::token_file, {.is_required = true}),
+        key("promote_to", &R::promote_to, {.check = index_name}),
+        key("promote_token_file", &R::promote_token_file,
+            {.fallback = "required with `promote_to`", .is_required = true})
+            .when(promotes),
+        key("variants_to", &R::variants_to, {.check = index_name}),
+        key("claim_tasks", &R::claim_tasks, {.choices = {"no", "recipes", "any"}}),
+        key("report", &R::report, {.choices = {"all", "no_logs", "no"}}),
+    };
+}
+
+void check_registry(io::TomlTable table, const Site& site) {
+    const RegistrySettings& registry = *site.registry;
+    if (!registry.promote_to.empty() && registry.promote_to == registry.index)
+        table.report("promote_to", "the same as `index`, to which wheels are already published");
+    if (registry.variants_to.empty()) return;
+    if (registry.variants_to == registry.index || registry.variants_to == registry.promote_to)
+        table.report("variants_to",
+                     "an index of wheels with a local version, which installers prefer to every variant: "
+                     "variants need an index of their own");
+    if (std::none_of(site.accelerators.begin(), site.accelerators.end(),
+                     [](const Accelerator& one) { return one.variant.has_value(); }))
+        table.report(
+            "variants_to",
+            "no [[accelerator]] has a table [accelerator.variant], which says what its variants declare");
+}
+
+// Of one kind of jobs. Each batch system names its queues by a key of its own.
+io::TomlRows<QueueSettings> queue_rows() {
+    using Q = QueueSettings;
+    const auto name = must(fits_into_a_directive, directive_form);
+    io::TomlRows<Q> rows{
+        key("account", &Q::account, {.check = name}),
+        key("options", &Q::options, {.check = must(is_option, option_form)}),
+    };
+    for (const SchedulerKind* kind : scheduler_kinds()) {
+        if (kind->batch)
+            rows.add({key(std::string(kind->batch->queue_key), &Q::queue,
+                          {.fallback = "that of the nodes", .check = name})});
+    }
+    return rows;
+}
+
+// What only batch systems have, or only another one.
+void check_queue_keys(io::TomlTable& table, const Site& site) {
+    const auto& batch = site.scheduler->batch;
+    for (const std::string& name : table.keys()) {
+        const auto kinds = scheduler_kinds();
+        const bool is_queue = std::any_of(kinds.begin(), kinds.end(), [&](const SchedulerKind* kind) {
+            return kind->batch && kind->batch->queue_key == name;
+        });
+        const bool is_of_batch =
+            is_queue || name == "account" || name == "accounts" || name == "options" || name == "gpus";
+        if (batch ? is_queue && batch->queue_key != name : is_of_batch)
+            table.report(name, "unknown key `" + name + "` of `kind = \"" +
+                                   std::string(site.scheduler->name) + "\"`" +
+                                   (batch ? "; did you mean `" + std::string(batch->queue_key) + "`?" : ""));
     }
 }
 
-// The options of one kind of jobs. Where jobs are processes of this machine these keys are unknown.
-QueueSettings read_queue_names(io::TomlTable& table, const SchedulerKind& scheduler) {
-    QueueSettings queue;
-    if (!scheduler.batch) return queue;
-    const std::string_view key = scheduler.batch->queue_key;
-    queue.queue = table.string_or(key, "");
-    queue.account = table.string_or("account", "");
-    for (const auto& [name, text] :
-         {std::pair{key, queue.queue}, std::pair{std::string_view("account"), queue.account}}) {
-        if (!fits_into_a_directive(text))
-            table.report(name, "not a valid name of a queue or an account: `" + text + "`");
-    }
-    queue.options = read_options(table);
-    return queue;
+std::optional<const SchedulerKind*> kind_named(const std::string& name) {
+    const SchedulerKind* kind = find_scheduler_kind(name);
+    return kind == nullptr ? std::nullopt : std::optional(kind);
 }
 
-const SchedulerKind* read_scheduler_kind(io::TomlTable& table) {
-    const auto kinds = scheduler_kinds();
+// `of`: the member of an item that is its name.
+template <typename Items, typename Name>
+std::vector<std::string> names_of(const Items& items, Name of) {
     std::vector<std::string> names;
-    for (const SchedulerKind* kind : kinds)
-        names.emplace_back(kind->name);
-    return find_scheduler_kind(table.choice_or("kind", names.front(), names));
-}
-
-void read_queue(io::TomlTable table, Site& site) {
-    site.queue = read_queue_names(table, *site.scheduler);
-    if (!site.scheduler->batch) return;
-    note_places(table, "scheduler.",
-                {site.scheduler->batch->queue_key, "account", "accounts", "options", "gpus"}, site);
-    site.queue.gpus = static_cast<int>(table.integer_or("gpus", 0, 0, 64));
-    for (const auto& [package, account] : table.string_map("accounts")) {
-        if (!fits_into_a_directive(account))
-            table.report("accounts", "not a valid name of an account: `" + account + "`");
-        site.accounts[wheel::normalize_name(package)] = account;
-    }
-    if (!fits_into_a_directive(site.work_directory.native())) {
-        table.report("kind",
-                     "batch systems accept no spaces, quotes or `%` in the path of the work folder: `" +
-                         site.work_directory.string() + "`");
-    }
+    for (const auto& item : items)
+        names.emplace_back(std::invoke(of, item));
+    return names;
 }
 
 // Checks that jobs fit the node type that they are sent to.
-void read_build_node(io::TomlTable& table, Site& site) {
+void check_build_node(io::TomlTable& table, Site& site) {
     if (site.build_node.empty()) return;
-    std::vector<std::string> known;
-    const NodeType* node = nullptr;
-    for (const auto& one : site.nodes) {
-        known.push_back(one.name);
-        if (one.name == site.build_node) node = &one;
-    }
+    const NodeType* node = site.build_node_type();
     if (node == nullptr) {
-        const auto near = base::nearest(site.build_node, known);
+        const auto near = base::nearest(site.build_node, names_of(site.nodes, &NodeType::name));
         return table.report("node", "no [[node]] of this name: `" + site.build_node + "`" +
                                         (near ? "; did you mean `" + *near + "`?" : ""));
     }
@@ -153,54 +173,29 @@ void read_build_node(io::TomlTable& table, Site& site) {
     check("gpus", site.queue.gpus, node->gpus);
 }
 
-void read_scheduler(io::TomlTable root, Site& site) {
-    io::TomlTable table = root.table_or_empty("scheduler");
-    site.scheduler = read_scheduler_kind(table);
-    read_queue(table, site);
-    site.max_jobs = static_cast<int>(table.integer_or("max_jobs", 1, 1, 1000));
-    site.cores = static_cast<int>(table.integer_or("cores", 1, 1, 4096));
-    site.build_node = table.string_or("node", "");
-    site.max_attempts = static_cast<int>(table.integer_or("max_attempts", default_max_attempts, 1, 10));
-    site.max_preemptions =
-        static_cast<int>(table.integer_or("max_preemptions", default_max_preemptions, 1, 1000));
-    site.max_node_failures =
-        static_cast<int>(table.integer_or("max_node_failures", default_max_node_failures, 1, 100));
-    site.memory_mib = table.integer_or("memory_mib", 0, 0, max_memory_mib);
-    site.max_memory_mib = table.integer_or("max_memory_mib", site.memory_mib, 0, max_memory_mib);
+void check_scheduler(io::TomlTable table, Site& site) {
+    check_queue_keys(table, site);
+    note_places(table, "scheduler.", site.places);
+    if (site.scheduler->batch && !fits_into_a_directive(site.work_directory.native()))
+        table.report("kind",
+                     "batch systems accept no spaces, quotes or `%` in the path of the work folder: `" +
+                         site.work_directory.string() + "`");
+    if (!table.has("max_memory_mib")) site.max_memory_mib = site.memory_mib;
     if (site.max_memory_mib < site.memory_mib)
         table.report("max_memory_mib", "less than memory_mib = " + std::to_string(site.memory_mib));
-    note_places(table, "scheduler.",
-                {"cores", "memory_mib", "max_memory_mib", "minutes", "max_walltime_minutes"}, site);
-    read_build_node(table, site);
-    site.minutes = table.integer_or("minutes", 0, 0, max_walltime_minutes_limit);
-    site.max_walltime_minutes = table.integer_or(
-        "max_walltime_minutes", site.scheduler->batch ? site.minutes : default_max_walltime_minutes, 0,
-        max_walltime_minutes_limit);
+    if (!table.has("max_walltime_minutes"))
+        site.max_walltime_minutes = site.scheduler->batch ? site.minutes : default_max_walltime_minutes;
+    check_build_node(table, site);
 }
 
-void read_hardware_tests(io::TomlTable root, Site& site) {
-    io::TomlTable kinds = root.table_or_empty("hardware_tests");
-    for (const auto& [kind, settings] : {std::pair{"gpu", &site.hardware_tests.gpu},
-                                         std::pair{"multi_node", &site.hardware_tests.multi_node}}) {
+void check_hardware_tests(io::TomlTable kinds, Site& site) {
+    for (const std::string kind : {"gpu", "multi_node"}) {
         if (!kinds.has(kind)) continue;
-        io::TomlTable table = kinds.table(kind);
-        *settings = read_queue_names(table, *site.scheduler);
-        if (site.scheduler->batch)
-            note_places(table, std::string("hardware_tests.") + kind + ".",
-                        {site.scheduler->batch->queue_key, "account", "options"}, site);
+        io::TomlTable table = kinds.table_or_empty(kind);
+        check_queue_keys(table, site);
+        note_places(table, "hardware_tests." + kind + ".", site.places);
         if (!site.registry) kinds.report(kind, "hardware tests install wheels from an index; add [registry]");
     }
-}
-
-void read_governor(io::TomlTable root, Site& site) {
-    io::TomlTable table = root.table_or_empty("governor");
-    site.governor.use = table.boolean_or("use", true);
-    site.governor.program = table.path_if("program").value_or("");
-}
-
-void read_build(io::TomlTable root, Site& site) {
-    io::TomlTable table = root.table_or_empty("build");
-    if (table.choice_or("home", "own", {"own", "user"}) == "user") site.build_home = BuildHome::user;
 }
 
 // Reports names that the site file does not define, with the nearest one as a suggestion.
@@ -215,74 +210,52 @@ void check_names(io::TomlTable& table, std::string_view key, const std::vector<s
     }
 }
 
-wheel::SpecifierSet read_versions_of(io::TomlTable& table) {
-    const std::string text = table.string_or("versions", "");
-    auto set = wheel::SpecifierSet::parse(text);
-    if (set) return *set;
-    table.report("versions", "expected a specifier such as `>=2.3,<2.6`, found `" + text + "`");
-    return {};
-}
-
-struct Known {
-    std::vector<std::string> pythons;
-    std::vector<std::string> accelerators;
-};
-
-void read_exclusions(io::TomlTable& want_table, const Known& known, Want& want) {
-    for (io::TomlTable table : want_table.tables("exclude")) {
-        Exclusion exclusion;
-        exclusion.versions = read_versions_of(table);
-        exclusion.pythons = table.strings_or("pythons", {});
-        check_names(table, "pythons", exclusion.pythons, known.pythons, "Python");
-        exclusion.accelerators = table.strings_or("accelerators", {});
-        check_names(table, "accelerators", exclusion.accelerators, known.accelerators, "accelerator");
-        exclusion.reason = table.string("reason");
-        want.exclude.push_back(std::move(exclusion));
+void check_want(io::TomlTable& table, Want& want, Site& site) {
+    const auto pythons = names_of(site.pythons, &PythonChoice::version);
+    if (!table.has("versions")) want.versions = {"latest"};
+    if (!table.has("pythons")) want.pythons = pythons;
+    check_names(table, "pythons", want.pythons, pythons, "Python");
+    const auto accelerators = names_of(site.accelerators, &Accelerator::name);
+    check_names(table, "accelerators", want.accelerators, accelerators, "accelerator");
+    for (io::TomlTable exclusion : table.tables("exclude")) {
+        check_names(exclusion, "pythons", exclusion.strings_or("pythons", {}), pythons, "Python");
+        check_names(exclusion, "accelerators", exclusion.strings_or("accelerators", {}), accelerators,
+                    "accelerator");
     }
-}
-
-void read_want(io::TomlTable table, const Known& known, Site& site) {
-    Want want;
-    const std::string package = table.string("package");
-    if (!package.empty() && !wheel::is_valid_name(package)) {
-        table.report("package", "not a project name (PEP 508): `" + package + "`");
-    }
-    want.package = wheel::normalize_name(package);
-    want.versions = table.strings_or("versions", {"latest"});
-    for (const auto& version : want.versions) {
-        if (is_version_choice(version)) continue;
-        const auto near = base::nearest(version, {"latest"});
-        table.report("versions", "expected a version, `latest` or a specifier such as `>=2,<3`, found `" +
-                                     version + "`" + (near ? "; did you mean `" + *near + "`?" : ""));
-    }
-    want.pythons = table.strings_or("pythons", known.pythons);
-    check_names(table, "pythons", want.pythons, known.pythons, "Python");
-    want.accelerators = table.strings_or("accelerators", {});
-    check_names(table, "accelerators", want.accelerators, known.accelerators, "accelerator");
-    read_exclusions(table, known, want);
-    want.closure = closure_modes.find(table.choice_or("closure", "none", {"none", "compiled", "source"}))
-                       .value_or(ClosureMode::none);
     if (want.closure != ClosureMode::none && !site.registry)
         table.report("closure", "builds install from the index that they fill; add [registry]");
-    for (const auto& follow_up : table.strings_or("follow_ups", {})) {
-        if (!wheel::is_valid_name(follow_up))
-            table.report("follow_ups", "not a project name (PEP 508): `" + follow_up + "`");
-        want.follow_ups.push_back(wheel::normalize_name(follow_up));
-    }
-    want.from = table.string_or("from", "");
-    const auto index = base::parse_url(want.from);
-    if (!want.from.empty() && want.from != "upstream" && !index)
-        table.report("from", "expected `upstream` or the URL of a Simple index, found `" + want.from + "`");
-    if (index && !index->userinfo.empty())
-        table.report("from", "the URL contains a password, which job logs would show; remove it");
     // One recipe serves all wants of a package.
-    const auto other = std::find_if(site.wants.begin(), site.wants.end(), [&](const Want& one) {
-        return one.package == want.package && one.from != want.from;
-    });
-    if (other != site.wants.end())
+    if (std::any_of(site.wants.begin(), site.wants.end(),
+                    [&](const Want& one) { return one.package == want.package && one.from != want.from; }))
         table.report("from", "another [[want]] of `" + want.package +
                                  "` says otherwise: name the versions in an [[override]] of its recipe");
-    site.wants.push_back(std::move(want));
+}
+
+io::TomlRows<Want> want_rows() {
+    using W = Want;
+    using E = Exclusion;
+    return {
+        key("package", &W::package, project_facts(true)),
+        key("versions", &W::versions, {.fallback = "`[\"latest\"]`", .check = version_choice_fault}),
+        key("pythons", &W::pythons, {.fallback = "all of them"}),
+        key("accelerators", &W::accelerators, {.fallback = "all that the recipe supports"}),
+        key("follow_ups", &W::follow_ups, project_facts(false)),
+        key("from", &W::from,
+            {.type = "`upstream` or URL", .fallback = "none: as the recipe says", .check = origin_fault}),
+        word<closure_modes>("closure", &W::closure),
+        table("exclude", &W::exclude,
+              {
+                  versions_key(&E::versions),
+                  key("pythons", &E::pythons, {.fallback = "all"}),
+                  key("accelerators", &E::accelerators, {.fallback = "all"}),
+                  key("reason", &E::reason, {.is_required = true}),
+              }),
+    };
+}
+
+void check_known_bad(io::TomlTable& table, KnownBad& bad, Site& site) {
+    check_names(table, "accelerators", bad.accelerators, names_of(site.accelerators, &Accelerator::name),
+                "accelerator");
 }
 
 // A version to use instead must not be bad itself.
@@ -301,29 +274,6 @@ void check_replacements(io::TomlTable& root, const Site& site) {
     }
 }
 
-void read_wants(io::TomlTable root, Site& site) {
-    Known known;
-    for (const auto& python : site.pythons)
-        known.pythons.push_back(python.version);
-    for (const auto& accelerator : site.accelerators)
-        known.accelerators.push_back(accelerator.name);
-    for (const io::TomlTable& table : root.tables("want"))
-        read_want(table, known, site);
-    for (io::TomlTable table : root.tables("known_bad")) {
-        KnownBad bad;
-        bad.package = wheel::normalize_name(table.string("package"));
-        bad.versions = read_versions_of(table);
-        bad.accelerators = table.strings_or("accelerators", {});
-        check_names(table, "accelerators", bad.accelerators, known.accelerators, "accelerator");
-        bad.reason = table.string("reason");
-        bad.instead = table.string_or("instead", "");
-        if (!bad.instead.empty() && !wheel::Version::parse(bad.instead))
-            table.report("instead", "expected a version, found `" + bad.instead + "`");
-        site.known_bad.push_back(std::move(bad));
-    }
-    check_replacements(root, site);
-}
-
 // Tables by key, anything else as a whole.
 io::Json replaced(io::Json below, const io::Json& above) {
     if (below.as_object() == nullptr || above.as_object() == nullptr) return above;
@@ -334,9 +284,8 @@ io::Json replaced(io::Json below, const io::Json& above) {
     return below;
 }
 
-// `stack = "today.toml"`: the keys of this file beside site.toml replace those of site.toml. Problems then begin with a key's
-// path instead of file and line.
-// Returns the name of this file; empty: there is none.
+// `stack = "today.toml"`: the keys of this file beside site.toml replace those of site.toml. Problems then
+// begin with a key's path instead of file and line. Returns the name of this file; empty: there is none.
 base::Result<std::string> add_stack(io::TomlDocument& document, const fs::path& file,
                                     const std::string& chosen) {
     const io::Json below = document.json();
@@ -345,6 +294,101 @@ base::Result<std::string> add_stack(io::TomlDocument& document, const fs::path& 
     WHEELYARD_ASSIGN(const auto stack, io::TomlDocument::read(file.parent_path() / name));
     document = io::TomlDocument::of_json(replaced(below, stack.json()), file);
     return name;
+}
+
+void check_site(io::TomlTable& root, Site& site) {
+    if (site.accelerators.empty()) site.accelerators = {Accelerator()};
+    if (site.pythons.empty()) root.report("python", "expected at least one [[python]] table");
+    if (site.registry) check_registry(root.table("registry"), site);
+    check_scheduler(root.table_or_empty("scheduler"), site);
+    check_hardware_tests(root.table_or_empty("hardware_tests"), site);
+    if (site.users) check_users(root.table("users"), site);
+    check_replacements(root, site);
+}
+
+io::TomlRows<Site> job_rows() {
+    using S = Site;
+    using H = HardwareTestSettings;
+    io::TomlRows<QueueSettings> of_builds = queue_rows();
+    of_builds.add({key("gpus", &QueueSettings::gpus, {.range = {0, 64}})});
+    return {
+        table("scheduler", &S::queue, of_builds),
+        parsed<kind_named>(
+            "scheduler.kind", &S::scheduler, "",
+            {.fallback = "`local`", .choices = names_of(scheduler_kinds(), &SchedulerKind::name)}),
+        key("scheduler.accounts", &S::accounts,
+            {.check = must(fits_into_a_directive, directive_form), .normal_name = wheel::normalize_name}),
+        key("scheduler.node", &S::build_node),
+        key("scheduler.max_jobs", &S::max_jobs, {.range = {1, 1000}}),
+        key("scheduler.cores", &S::cores, {.range = {1, 4096}}),
+        key("scheduler.memory_mib", &S::memory_mib, {.range = {0, max_memory_mib}}),
+        key("scheduler.max_memory_mib", &S::max_memory_mib,
+            {.fallback = "`memory_mib`", .range = {0, max_memory_mib}}),
+        key("scheduler.minutes", &S::minutes,
+            {.fallback = "`max_walltime_minutes`", .range = {0, max_walltime_minutes_limit}}),
+        key("scheduler.max_walltime_minutes", &S::max_walltime_minutes,
+            {.fallback = "`local`: 1440, else `minutes`", .range = {0, max_walltime_minutes_limit}}),
+        key("scheduler.max_attempts", &S::max_attempts, {.range = {1, 10}}),
+        key("scheduler.max_preemptions", &S::max_preemptions, {.range = {1, 1000}}),
+        key("scheduler.max_node_failures", &S::max_node_failures, {.range = {1, 100}}),
+        table("hardware_tests", &S::hardware_tests,
+              {
+                  table("gpu", &H::gpu, queue_rows()),
+                  table("multi_node", &H::multi_node, queue_rows()),
+              }),
+        table("governor", &S::governor,
+              {
+                  key("use", &GovernorSettings::use),
+                  key("program", &GovernorSettings::program, {.fallback = "next to `wheelyard-builder`"}),
+              }),
+        word<build_homes>("build.home", &S::build_home),
+        key("notify.command", &S::notify_command,
+            {.fallback = "required in `[notify]`", .is_required = true, .is_of_table = true}),
+    };
+}
+
+const io::TomlRows<Site>& site_rows() {
+    using S = Site;
+    using K = KnownBad;
+    static const io::TomlRows<S> all = [] {
+        io::TomlRows<S> rows{
+            io::config_version<S>(),
+            key("name", &S::name,
+                {.is_required = true,
+                 .check =
+                     must(is_site_name, "a site name such as `bede-gh200` (lower case, digits, - _ .)")}),
+            key("recipes", &S::recipes, {.type = "list of folders"}),
+            key("version_pairs", &S::version_pair_files, {.type = "list of files"}),
+            key("stack", &S::stack, {.type = "file"}),
+            key("build_unknown", &S::build_unknown),
+            table("registry", &S::registry, registry_rows()),
+            key("agent.tick_minutes", &S::tick_minutes, {.range = {1, max_tick_minutes}}),
+            key("state.directory", &S::state_directory, {.is_required = true}),
+            key("work.directory", &S::work_directory, {.is_required = true}),
+            key("work.cache_gib", &S::cache_gib, {.range = {1, max_cache_gib}}),
+            key("work.trees_gib", &S::trees_gib, {.range = {0, max_cache_gib}}),
+            key("work.compiler_cache_gib", &S::compiler_cache_gib, {.range = {0, max_cache_gib}}),
+            key("work.temporary", &S::temporary, {.fallback = "the job's"}),
+        };
+        rows.add(machine_rows());
+        rows.add(job_rows());
+        rows.add({
+            table("users", &S::users, user_rows()),
+            table("want", &S::wants, want_rows(), {}, check_want),
+            table(
+                "known_bad", &S::known_bad,
+                {
+                    key("package", &K::package, project_facts(true)),
+                    versions_key(&K::versions),
+                    key("accelerators", &K::accelerators, {.fallback = "all"}),
+                    key("reason", &K::reason, {.is_required = true}),
+                    key("instead", &K::instead, {.type = "version", .check = must(is_version, "a version")}),
+                },
+                {}, check_known_bad),
+        });
+        return rows;
+    }();
+    return all;
 }
 
 base::Result<Site> read_document(io::TomlDocument& document, const fs::path& file) {
@@ -356,62 +400,17 @@ base::Result<Site> read_document(io::TomlDocument& document, const fs::path& fil
                           "avail_wheels only");
     Site site;
     site.file = fs::absolute(file).lexically_normal();
-    root.integer("config_version", 1, 1);
-    site.name = root.string("name");
-    if (!site.name.empty() && !is_site_name(site.name)) {
-        root.report("name", "expected a site name such as `bede-gh200` (lower case, digits, - _ .), found `" +
-                                site.name + "`");
-    }
-    if (root.has("agent"))
-        site.tick_minutes =
-            root.table("agent").integer_or("tick_minutes", default_tick_minutes, 1, max_tick_minutes);
-    site.registry = read_registry(root);
-    site.state_directory = root.table("state").path("directory");
-    io::TomlTable work = root.table("work");
-    site.work_directory = work.path("directory");
-    site.cache_gib = work.integer_or("cache_gib", default_cache_gib, 1, max_cache_gib);
-    site.trees_gib = work.integer_or("trees_gib", default_trees_gib, 0, max_cache_gib);
-    site.compiler_cache_gib = work.integer_or("compiler_cache_gib", 0, 0, max_cache_gib);
-    site.temporary = work.string_or("temporary", "");
-    read_machine(root, site);  // before the scheduler: node types say what a job may ask for
-    if (site.registry && !site.registry->variants_to.empty() &&
-        std::none_of(site.accelerators.begin(), site.accelerators.end(),
-                     [](const Accelerator& one) { return one.variant.has_value(); }))
-        root.table("registry")
-            .report("variants_to",
-                    "no [[accelerator]] has a table [accelerator.variant], "
-                    "which says what its variants declare");
-    read_scheduler(root, site);
-    read_hardware_tests(root, site);
-    read_governor(root, site);
-    read_build(root, site);
-    if (root.has("notify")) site.notify_command = root.table("notify").string("command");
-    read_users(root, site);
-    const fs::path folder = fs::absolute(file).parent_path();
-    for (const auto& recipes : root.strings_or("recipes", {})) {
-        site.recipes.push_back((folder / recipes).lexically_normal());
-    }
-    root.string_or("stack", "");  // add_stack
-    site.build_unknown = root.boolean_or("build_unknown", false);
-    for (const auto& pairs : root.strings_or("version_pairs", {}))
-        site.version_pair_files.push_back((folder / pairs).lexically_normal());
-    for (const auto& [name, version] : root.string_map("versions")) {
-        if (!wheel::Version::parse(version))
-            root.report("versions", "expected a version of `" + name + "`, found `" + version + "`");
-        site.provided_versions[wheel::normalize_name(name)] = version;
-    }
-    site.environment = root.string_map("environment");
-    for (const auto& [name, value] : site.environment) {
-        if (!is_environment_name(name)) {
-            root.report("environment", "not the name of an environment variable: `" + name + "`");
-        }
-    }
-    read_wants(root, site);
+    site_rows().read(root, site);
+    check_site(root, site);
     WHEELYARD_TRY(document.finish());
     return site;
 }
 
 }  // namespace
+
+std::string document_site_keys() {
+    return site_rows().document();
+}
 
 std::filesystem::path GovernorSettings::path() const {
     if (!program.empty()) return program;
@@ -419,15 +418,9 @@ std::filesystem::path GovernorSettings::path() const {
     return std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / "wheelyard-governor";
 }
 
-std::vector<std::string> read_options(io::TomlTable& table) {
-    auto options = table.strings_or("options", {});
-    for (const auto& option : options) {
-        if (!option.starts_with('-') || option.find_first_of("\r\n") != std::string::npos)
-            table.report(
-                "options",
-                "expected one option such as `--qos=standard` or `-l place=excl`, found `" + option + "`");
-    }
-    return options;
+void note_places(const io::TomlTable& table, const std::string& section, KeyPlaces& places) {
+    for (const std::string& key : table.keys())
+        places[section + key] = table.place(key);
 }
 
 void send_to(QueueSettings& jobs, const NodeType& node) {

@@ -1,6 +1,6 @@
-// site.toml: one cluster (or partition of one), its Pythons, its scheduler, and the wheels it wants.
-// docs/reference/site.md describes every key, and a test compares that page with the readers: site.cpp (the
-// agent and the matrix), site_machine.cpp (the machine), site_users.cpp (the files for users).
+// site.toml: one cluster (or partition of one), its Pythons, its scheduler, and the wheels it wants. Each key
+// is a row: in site.cpp (the agent and the matrix), site_machine.cpp (the machine) or site_users.cpp (the
+// files for users). The rows read the file, and the table of docs/reference/site.md is generated from them.
 #pragma once
 
 #include <filesystem>
@@ -28,7 +28,8 @@ namespace wheelyard::builder {
 
 using Environment = std::vector<std::pair<std::string, std::string>>;  // in the order of the script
 
-// Where each key was set: "scheduler.memory_mib" → "/etc/site.toml:31:1". Advice names the place of the key that decides.
+// Where each key was set: "scheduler.memory_mib" → "/etc/site.toml:31:1". Advice names the place of the key
+// that decides.
 using KeyPlaces = std::map<std::string, std::string>;
 
 struct RegistrySettings {
@@ -61,8 +62,10 @@ struct HardwareTestSettings {
 
 // Where HOME of a build lies: in its tree, or where it is on the machine.
 enum class BuildHome { own, user };
+inline constexpr auto build_homes =
+    base::words<BuildHome>({{BuildHome::own, "own"}, {BuildHome::user, "user"}});
 
-// Whether builds run under wheelyard-governor, and which program that is.
+// Says whether builds run under wheelyard-governor, and which program that is.
 struct GovernorSettings {
     bool use = true;
     std::filesystem::path program;  // empty: in the same folder as wheelyard-builder
@@ -72,8 +75,8 @@ struct GovernorSettings {
 inline constexpr std::int64_t default_upload_memory_mib = 8192, default_upload_disk_gib = 20,
                               default_upload_shm_mib = 512, default_upload_idle_s = 1800;
 
-// How builds of uploaded sources are separated from the agent: in a namespace of bubblewrap, which sees the system, these
-// folders and its own; and what they may use.
+// How builds of uploaded sources are separated from the agent: in a namespace of bubblewrap, which sees the
+// system, these folders and its own; and what they may use.
 struct UploadedSources {
     std::filesystem::path bubblewrap;  // the program
     std::vector<std::filesystem::path> readable = {};
@@ -180,7 +183,8 @@ struct Want {
     std::vector<Exclusion> exclude = {};
     std::vector<std::string> follow_ups = {};           // packages to build against each version of this one
     std::optional<wire::UploadedSource> uploaded = {};  // of a registry's task: built from this file
-    // "upstream", or the URL of a Simple index: its wheels are taken from there and not built. Empty: as the recipe says.
+    // "upstream", or the URL of a Simple index: its wheels are taken from there and not built. Empty: as the
+    // recipe says.
     std::string from = {};
     ClosureMode closure = ClosureMode::none;
     std::optional<ClosureWant> of_closure = {};  // of a release of a closure
@@ -197,7 +201,8 @@ struct UserSettings {
         {};                        // of another Python of this version; empty: that [[python]]
     std::string accelerator;       // the name of one [[accelerator]]
     Environment environment = {};  // set by the module; values are literal
-    // Prepended to LD_LIBRARY_PATH: folders with plugins of NCCL and RCCL, "${NAME}" of a variable that a module sets.
+    // Prepended to LD_LIBRARY_PATH: folders with plugins of NCCL and RCCL, "${NAME}" of a variable that a
+    // module sets.
     std::vector<std::string> library_path = {};
     Environment job_environment = {};           // set in jobs; the job expands "${NAME}"
     std::vector<std::string> job_folders = {};  // variables set to a private folder per job: caches
@@ -223,7 +228,7 @@ struct Site {
     std::optional<RegistrySettings> registry;          // absent: wheels stay in the work folder
     std::filesystem::path state_directory;
     std::filesystem::path work_directory;
-    std::int64_t cache_gib = 0;                  // limit of the source cache
+    std::int64_t cache_gib = default_cache_gib;  // limit of the source cache
     std::int64_t trees_gib = default_trees_gib;  // limit of the build trees that no attempt uses
     std::int64_t compiler_cache_gib = 0;         // limit of the site's ccache; 0: none
     const SchedulerKind* scheduler = scheduler_kinds().front();
@@ -247,6 +252,7 @@ struct Site {
         {};  // absent: tasks with uploaded sources are not claimed
     std::vector<PythonChoice> pythons;
     std::vector<std::filesystem::path> recipes;
+    std::string stack = {};  // the file beside the site's whose keys replaced its own, as the key says it
     std::vector<std::filesystem::path> version_pair_files = {};
     bool build_unknown = false;                   // builds what no row of version_pairs covers
     std::vector<VersionPair> version_pairs = {};  // of these files; read_site reads them, parse_site does not
@@ -275,13 +281,18 @@ struct Site {
     [[nodiscard]] const NodeType* build_node_type() const;  // null: not specified
     [[nodiscard]] const Accelerator* accelerator(std::string_view name) const;
     [[nodiscard]] const PythonChoice* python(std::string_view version) const;
-    // The settings of a package's jobs: charged to its own account, if it has one and `of_jobs` names the site's.
+    // The settings of a package's jobs: charged to its own account, if it has one and `of_jobs` names the
+    // site's.
     [[nodiscard]] QueueSettings charged(QueueSettings of_jobs, const std::string& package) const;
 };
 
-// Errors: those of io::TomlDocument; one error names every problem of the file. `stack` replaces the key of this name.
+// Errors: those of io::TomlDocument; one error names every problem of the file. `stack` replaces the key of
+// this name.
 [[nodiscard]] base::Result<Site> read_site(const std::filesystem::path& file, const std::string& stack = {});
 [[nodiscard]] base::Result<Site> parse_site(std::string_view text, const std::filesystem::path& file);
+
+// Lines of the table in docs/reference/site.md: each key with its type and its default.
+[[nodiscard]] std::string document_site_keys();
 
 // The name in "${NAME}" of UserSettings::library_path; empty: it is a folder.
 [[nodiscard]] std::string path_variable(std::string_view entry);
@@ -297,7 +308,7 @@ void send_from_builds_to(QueueSettings& jobs, const NodeType& node);
 // Overrides and appends the variables of `more` in `into`; an overridden variable keeps its position.
 void merge_environment(Environment& into, const Environment& more);
 
-// Whether `name` is valid as an environment variable in a job script.
+// Says whether `name` is valid as an environment variable in a job script.
 [[nodiscard]] bool is_environment_name(std::string_view name);
 
 }  // namespace wheelyard::builder

@@ -1,20 +1,26 @@
-// The strict reader of the machine's part of site.toml.
-#include "builder/site/site_parts.hpp"
-
+// The rows of the machine's part of site.toml, and the rules of its tables.
 #include <algorithm>
 #include <array>
 #include <set>
 
 #include "builder/attempt/limits.hpp"
 #include "builder/site/limits.hpp"
+#include "builder/site/site_parts.hpp"
 #include "lib/accelerator/accelerator_kind.hpp"
 #include "lib/base/text/dotted.hpp"
-#include "lib/base/text/text.hpp"
-#include "lib/base/text/url.hpp"
 #include "lib/wheel/filename.hpp"
 
 namespace wheelyard::builder {
 namespace {
+
+using io::key;
+using io::must;
+using io::parsed;
+using io::table;
+using io::word;
+
+constexpr std::string_view label_form = "a local version label such as `cu123.gh200`";
+constexpr std::string_view module_form = "a module such as `gcc/12.2`";
 
 bool is_python_version(std::string_view text) {
     const auto parts = base::split(text, '.');
@@ -39,142 +45,89 @@ bool is_module(std::string_view text) {
     });
 }
 
-std::vector<std::string> read_module_names(io::TomlTable& table, std::string_view key) {
-    auto names = table.strings_or(key, {});
-    for (const auto& name : names) {
-        if (!is_module(name)) table.report(key, "expected a module such as `gcc/12.2`, found `" + name + "`");
-    }
-    return names;
-}
-
-Environment read_environment(io::TomlTable& table) {
-    auto environment = table.string_map("environment");
-    for (const auto& [name, value] : environment) {
-        if (!is_environment_name(name))
-            table.report("environment", "not the name of an environment variable: `" + name + "`");
-    }
-    return environment;
-}
-
-void read_conda(io::TomlTable& table, PythonChoice& python) {
-    python.conda = table.path("conda");
-    python.conda_environment = table.path_if("conda_environment").value_or(python.conda);
-    python.executable = table.string_or(
-        "executable", (python.conda_environment / "bin" / ("python" + python.version)).string());
-}
-
-void read_pythons(io::TomlTable root, Site& site) {
-    for (io::TomlTable table : root.tables("python")) {
-        PythonChoice python;
-        python.version = table.string("version");
-        python.source = table.choice_or("source", "venv", {"venv", "conda", "module"});
-        if (python.source == "conda") {
-            read_conda(table, python);
-        } else {
-            python.executable = table.string_or("executable", "python" + python.version);
-        }
-        python.modules = read_module_names(table, "modules");
-        if (python.source == "module" && python.modules.empty())
-            table.report("modules",
-                         "`source = \"module\"` needs the module's name: modules = [\"python/3.11\"]");
-        if (!python.version.empty() && !is_python_version(python.version)) {
-            table.report("version",
-                         "expected a Python version such as `3.11`, found `" + python.version + "`");
-        }
-        if (site.python(python.version) != nullptr)
-            table.report("version", "Python `" + python.version + "` is described twice");
-        site.pythons.push_back(std::move(python));
-    }
-    if (site.pythons.empty()) root.report("python", "expected at least one [[python]] table");
-}
-
-void read_modules(io::TomlTable root, Site& site) {
-    io::TomlTable table = root.table_or_empty("modules");
-    site.modules.init = table.string_or("init", "");
-    site.modules.purge = table.boolean_or("purge", false);
-    site.modules.use = table.strings_or("use", {});
-    site.modules.load = read_module_names(table, "load");
-    site.modules.environment = read_environment(table);
-}
-
-void read_compilers(io::TomlTable root, Site& site) {
-    io::TomlTable table = root.table_or_empty("compilers");
-    site.compilers.c = table.string_or("c", "");
-    site.compilers.cxx = table.string_or("cxx", "");
-    site.compilers.fortran = table.string_or("fortran", "");
-    site.compilers.mpi_c = table.string_or("mpi_c", "");
-}
-
-void read_network(io::TomlTable root, Site& site) {
-    io::TomlTable table = root.table_or_empty("network");
-    site.offline_jobs = table.boolean_or("offline_jobs", false);
-    site.login_minutes =
-        table.integer_or("login_minutes", default_login_minutes, 1, max_walltime_minutes_limit);
-    site.proxies = table.string_map("proxies");
+bool is_proxy(std::string_view name) {
     static constexpr std::array<std::string_view, 5> known = {"all_proxy", "ftp_proxy", "http_proxy",
                                                               "https_proxy", "no_proxy"};
-    for (const auto& [name, value] : site.proxies) {
-        if (std::find(known.begin(), known.end(), name) == known.end())
-            table.report(
-                "proxies",
-                "expected http_proxy, https_proxy, ftp_proxy, all_proxy or no_proxy, found `" + name + "`");
-        if (value.find_first_of("\r\n") != std::string::npos)
-            table.report("proxies", "expected one line, found `" + value + "`");
-        const auto url = base::parse_url(value);
-        if (url && !url->userinfo.empty())
-            table.report("proxies",
-                         "the proxy's URL contains a password, which every job script would show; remove it");
-    }
+    return std::find(known.begin(), known.end(), name) != known.end();
 }
 
-// The words that a declared property may have: `nvidia :: cuda_version_lower_bound :: 12.6`, `x86_64 :: level :: v3`. The
-// GPUs follow from the code, and for anything else no installer has a provider.
-std::optional<wheel::VariantProperty> parse_property(std::string_view text,
-                                                     const accelerator::VariantProvider& provider) {
-    const auto value_after = [&](std::string_view name_space, std::string_view feature) {
-        const std::string begin =
-            wheel::VariantProperty{std::string(name_space), std::string(feature), {}}.text();
-        return text.starts_with(begin) ? text.substr(begin.size()) : std::string_view();
-    };
-    const auto level = value_after("x86_64", "level");
-    if (level.size() == 2 && level >= "v1" && level <= "v4")
-        return wheel::VariantProperty{"x86_64", "level", std::string(level)};
-    if (provider.lower_bound.empty()) return std::nullopt;
-    const auto driver = base::Dotted::parse(value_after(provider.name_space, provider.lower_bound));
-    if (!driver || driver->numbers.size() != 2) return std::nullopt;
-    return wheel::VariantProperty{std::string(provider.name_space), std::string(provider.lower_bound),
-                                  driver->text()};
+bool is_glibc_version(std::string_view text) {
+    const auto parts = base::split(text, '.');
+    return parts.size() == 2 && parts[0] == "2" && base::parse_decimal(parts[1]).has_value();
 }
 
-// [accelerator.variant]
-wheel::LabelledVariant read_variant(io::TomlTable table, const Accelerator& one) {
+std::string proxy_fault(const std::string& value) {
+    if (!is_one_line(value)) return "expected one line, found `" + value + "`";
+    return has_password(value)
+               ? "the proxy's URL contains a password, which every job script would show; remove it"
+               : "";
+}
+
+bool is_outer_folder(const std::string& text) {
+    const std::filesystem::path path = std::filesystem::path(text).lexically_normal();
+    return path.is_absolute() && path != path.root_path();
+}
+
+bool is_conda(const PythonChoice& python) {
+    return python.source == "conda";
+}
+
+void check_python(io::TomlTable& table, PythonChoice& python, Site& site) {
+    if (python.conda_environment.empty()) python.conda_environment = python.conda;
+    if (python.executable.empty())
+        python.executable =
+            (python.conda_environment / (python.source == "conda" ? "bin" : "") / ("python" + python.version))
+                .string();
+    if (python.source == "module" && python.modules.empty())
+        table.report("modules", "`source = \"module\"` needs the module's name: modules = [\"python/3.11\"]");
+    if (site.python(python.version) != nullptr)
+        table.report("version", "Python `" + python.version + "` is described twice");
+}
+
+constexpr std::string_view property_forms =
+    "`x86_64 :: level :: v1` to `v4`, or of NVIDIA's GPUs `nvidia :: cuda_version_lower_bound :: 12.6`, "
+    "since the GPUs "
+    "follow from the code, and installers have no other provider";
+
+// "NAMESPACE :: FEATURE :: VALUE"
+std::optional<wheel::VariantProperty> split_property(std::string_view text) {
+    constexpr std::string_view between = " :: ";
+    const auto first = text.find(between), last = text.rfind(between);
+    if (first == last) return std::nullopt;
+    return wheel::VariantProperty{
+        std::string(text.substr(0, first)),
+        std::string(text.substr(first + between.size(), last - first - between.size())),
+        std::string(text.substr(last + between.size()))};
+}
+
+// The words that a declared property may have: `nvidia :: cuda_version_lower_bound :: 12.6`, `x86_64 :: level
+// :: v3`. The GPUs follow from the code, and for anything else no installer has a provider.
+bool is_provided(wheel::VariantProperty& property, const accelerator::VariantProvider& provider) {
+    if (property.name_space == "x86_64" && property.feature == "level")
+        return property.value.size() == 2 && property.value >= "v1" && property.value <= "v4";
+    const auto driver = base::Dotted::parse(property.value);
+    if (provider.lower_bound.empty() || property.name_space != provider.name_space ||
+        property.feature != provider.lower_bound || !driver || driver->numbers.size() != 2)
+        return false;
+    property.value = driver->text();
+    return true;
+}
+
+void check_variant(io::TomlTable& table, wheel::LabelledVariant& variant, Accelerator& one) {
     const auto* kind = accelerator::find_accelerator_kind(one.kind);
     const auto provider = kind == nullptr ? accelerator::VariantProvider() : kind->variant_provider;
     if (kind != nullptr && provider.name_space.empty())
         table.report("label", "no installer has a provider for the GPUs of " + std::string(kind->title) +
                                   ": nothing can choose such a variant by its node");
-    wheel::LabelledVariant variant{table.string("label"), {}};
-    if (!variant.label.empty() && !wheel::is_variant_label(variant.label))
-        table.report("label", "expected a-z, 0-9, . and _, as in `gh200`, found `" + variant.label + "`");
-    bool has_driver = false;
-    for (const auto& text : table.strings_or("properties", {})) {
-        const auto property = parse_property(text, provider);
-        if (!property) {
+    std::set<std::string> features;
+    for (auto& property : variant.properties) {
+        if (!is_provided(property, provider))
             table.report("properties",
-                         "expected `x86_64 :: level :: v1` to `v4`, or of NVIDIA's GPUs "
-                         "`nvidia :: cuda_version_lower_bound :: 12.6`, found `" +
-                             text +
-                             "`: the GPUs follow from the code, and installers have no other provider");
-            continue;
-        }
-        const bool is_repeated =
-            std::any_of(variant.properties.begin(), variant.properties.end(),
-                        [&](const auto& other) { return other.feature == property->feature; });
-        if (is_repeated) table.report("properties", "a second value of one feature: `" + text + "`");
-        has_driver = has_driver || property->feature == provider.lower_bound;
-        variant.properties.push_back(*property);
+                         "expected " + std::string(property_forms) + ", found `" + property.text() + "`");
+        else if (!features.insert(property.feature).second)
+            table.report("properties", "a second value of one feature: `" + property.text() + "`");
     }
-    if (!provider.lower_bound.empty() && !has_driver)
+    if (!provider.lower_bound.empty() && !features.contains(std::string(provider.lower_bound)))
         table.report("properties", "name the oldest driver, by the toolkit that it supports: `" +
                                        std::string(provider.name_space) +
                                        " :: " + std::string(provider.lower_bound) + " :: 12.6`");
@@ -183,126 +136,146 @@ wheel::LabelledVariant read_variant(io::TomlTable table, const Accelerator& one)
         table.report("label", is_for_all ? "without properties, and without GPUs, the label is `null`"
                                          : "`null` is the label without properties, of `kind = \"cpu\"`");
     std::sort(variant.properties.begin(), variant.properties.end());
-    return variant;
 }
 
-void read_accelerators(io::TomlTable root, Site& site) {
-    const auto tables = root.tables("accelerator");
-    if (!tables.empty()) site.accelerators.clear();
-    std::set<std::string> labels, variants;
-    for (io::TomlTable table : tables) {
-        Accelerator one;
-        one.name = table.string("name");
-        one.kind = table.choice_or("kind", std::string(accelerator::cpu), accelerator::accelerator_names());
-        one.architectures = table.strings_or("architectures", {});
-        for (const auto& architecture : one.architectures) {
-            const auto* of_kind = accelerator::kind_of_architecture(architecture);
-            if (of_kind == nullptr || of_kind->name != one.kind)
-                table.report("architectures", "expected one such as " +
-                                                  accelerator::list_kinds("`{example}` ({name})", " or ") +
-                                                  ", found `" + architecture + "`");
-        }
-        if (one.kind != accelerator::cpu && one.architectures.empty())
-            table.report("architectures",
-                         "name at least one GPU architecture, for example architectures = [\"sm_90\"]");
-        one.label = table.string_or("label", site.label);
-        if (!one.label.empty() && !is_label(one.label))
-            table.report("label",
-                         "expected a local version label such as `cu123.gh200`, found `" + one.label + "`");
-        if (site.accelerator(one.name) != nullptr)
-            table.report("name", "accelerator `" + one.name + "` is described twice");
-        if (!labels.insert(one.label).second)
+// `site` has the accelerators before this one.
+void check_accelerator(io::TomlTable& table, Accelerator& one, Site& site) {
+    for (const auto& architecture : one.architectures) {
+        const auto* of_kind = accelerator::kind_of_architecture(architecture);
+        if (of_kind == nullptr || of_kind->name != one.kind)
+            table.report("architectures", "expected one such as " +
+                                              accelerator::list_kinds("`{example}` ({name})", " or ") +
+                                              ", found `" + architecture + "`");
+    }
+    if (one.kind != accelerator::cpu && one.architectures.empty())
+        table.report("architectures",
+                     "name at least one GPU architecture, for example architectures = [\"sm_90\"]");
+    if (!table.has("label")) one.label = site.label;
+    for (const Accelerator& other : site.accelerators) {
+        if (other.name == one.name) table.report("name", "accelerator `" + one.name + "` is described twice");
+        if (other.label == one.label)
             table.report("label",
                          "two accelerators have the same label, so their wheels would have the same name: `" +
                              one.label + "`");
-        one.modules = read_module_names(table, "modules");
-        one.environment = read_environment(table);
-        if (table.has("variant")) one.variant = read_variant(table.table("variant"), one);
-        if (one.variant && !variants.insert(one.variant->label).second)
+        if (one.variant && other.variant && other.variant->label == one.variant->label)
             table.report("variant",
                          "two accelerators have the same label of variants: `" + one.variant->label + "`");
-        site.accelerators.push_back(std::move(one));
     }
 }
 
-bool is_glibc_version(std::string_view text) {
-    const auto parts = base::split(text, '.');
-    return parts.size() == 2 && parts[0] == "2" && base::parse_decimal(parts[1]).has_value();
+void check_node(io::TomlTable& table, NodeType& node, Site& site) {
+    note_places(table, "node." + node.name + ".", site.places);
+    if (!node.accelerator.empty() && site.accelerator(node.accelerator) == nullptr)
+        table.report("accelerator", "no [[accelerator]] of this name: `" + node.accelerator + "`");
 }
 
-std::vector<JobPart> read_not_asked(io::TomlTable& table) {
-    std::vector<JobPart> parts;
-    for (const auto& name : table.strings_or("not_asked", {})) {
-        const auto found = std::find_if(nameable_parts.begin(), nameable_parts.end(),
-                                        [&](const NameablePart& one) { return one.name == name; });
-        if (found == nameable_parts.end())
-            table.report("not_asked", "expected `cores`, `gpus`, `memory` or `nodes`, found `" + name + "`");
-        else
-            parts.push_back(found->part);
-    }
-    return parts;
+io::TomlRows<Accelerator> accelerator_rows() {
+    using A = Accelerator;
+    using V = wheel::LabelledVariant;
+    return {
+        key("name", &A::name, {.is_required = true}),
+        key("kind", &A::kind, {.choices = accelerator::accelerator_names()}),
+        key("architectures", &A::architectures, {.fallback = "required for a GPU"}),
+        key("label", &A::label, {.fallback = "`label`", .check = must(is_label, label_form)}),
+        key("modules", &A::modules, {.check = must(is_module, module_form)}),
+        key("environment", &A::environment, environment_facts()),
+        table("variant", &A::variant,
+              {
+                  key("label", &V::label,
+                      {.is_required = true,
+                       .check = must(wheel::is_variant_label, "a-z, 0-9, . and _, as in `gh200`")}),
+                  parsed<split_property>("properties", &V::properties, property_forms, {.type = "list"}),
+              },
+              {}, check_variant),
+    };
 }
 
-void read_nodes(io::TomlTable root, Site& site) {
-    for (io::TomlTable table : root.tables("node")) {
-        NodeType node;
-        node.name = table.string("name");
-        node.queue = table.string_or("queue", "");
-        node.cores = static_cast<int>(table.integer_or("cores", 0, 0, 4096));
-        node.memory_mib = table.integer_or("memory_mib", 0, 0, max_memory_mib);
-        node.gpus = static_cast<int>(table.integer_or("gpus", 0, 0, 64));
-        node.exclusive = table.boolean_or("exclusive", false);
-        node.memory_per_core_mib = table.integer_or("memory_per_core_mib", 0, 0, max_memory_mib);
-        node.not_asked = read_not_asked(table);
-        node.options = read_options(table);
-        for (const char* key : {"queue", "cores", "memory_mib", "gpus", "memory_per_core_mib", "options"}) {
-            if (table.has(key)) site.places["node." + node.name + "." + key] = table.place(key);
-        }
-        node.accelerator = table.string_or("accelerator", "");
-        if (!node.accelerator.empty() && site.accelerator(node.accelerator) == nullptr)
-            table.report("accelerator", "no [[accelerator]] of this name: `" + node.accelerator + "`");
-        node.machine = table.string_or("machine", "");
-        node.glibc = table.string_or("glibc", "");
-        if (!node.glibc.empty() && !is_glibc_version(node.glibc))
-            table.report("glibc", "expected a version such as `2.34`, found `" + node.glibc + "`");
-        site.nodes.push_back(std::move(node));
-    }
-}
-
-void read_uploaded_sources(io::TomlTable root, Site& site) {
-    if (!root.has("uploaded_sources")) return;
-    io::TomlTable table = root.table("uploaded_sources");
-    UploadedSources uploads{table.path("bubblewrap")};
-    for (const auto& folder : table.strings_or("readable", {})) {
-        const std::filesystem::path path = std::filesystem::path(folder).lexically_normal();
-        if (!path.is_absolute() || path == path.root_path())
-            table.report("readable", "expected the absolute path of a folder, found `" + folder + "`");
-        uploads.readable.push_back(path);
-    }
-    uploads.processes = table.integer_or("processes", 0, 16, 1'000'000);
-    uploads.memory_mib = table.integer_or("memory_mib", default_upload_memory_mib, 64, max_memory_mib);
-    uploads.disk_gib = table.integer_or("disk_gib", default_upload_disk_gib, 1, 1'048'576);
-    uploads.shm_mib = table.integer_or("shm_mib", default_upload_shm_mib, 1, max_memory_mib);
-    uploads.idle_s = table.integer_or("idle_s", default_upload_idle_s, 60, 86'400);
-    site.uploaded_sources = std::move(uploads);
+io::TomlRows<NodeType> node_rows() {
+    using N = NodeType;
+    const std::string of_pythons = "that of the site's Pythons";
+    return {
+        key("name", &N::name, {.is_required = true}),
+        key("queue", &N::queue),
+        key("cores", &N::cores, {.range = {0, 4096}}),
+        key("memory_mib", &N::memory_mib, {.range = {0, max_memory_mib}}),
+        key("gpus", &N::gpus, {.range = {0, 64}}),
+        key("accelerator", &N::accelerator),
+        key("exclusive", &N::exclusive),
+        key("memory_per_core_mib", &N::memory_per_core_mib, {.range = {0, max_memory_mib}}),
+        word<nameable_parts>("not_asked", &N::not_asked),
+        key("options", &N::options, {.check = must(is_option, option_form)}),
+        key("machine", &N::machine, {.fallback = of_pythons}),
+        key("glibc", &N::glibc,
+            {.fallback = of_pythons, .check = must(is_glibc_version, "a version such as `2.34`")}),
+    };
 }
 
 }  // namespace
 
-void read_machine(io::TomlTable root, Site& site) {
-    site.label = root.string_or("label", "");
-    if (!site.label.empty() && !is_label(site.label))
-        root.report("label",
-                    "expected a local version label such as `cu123.gh200`, found `" + site.label + "`");
-    read_pythons(root, site);
-    read_modules(root, site);
-    read_compilers(root, site);
-    read_network(root, site);
-    site.launcher = root.table_or_empty("mpi").string_or("launcher", "");
-    read_accelerators(root, site);
-    read_nodes(root, site);
-    read_uploaded_sources(root, site);
-    site.search_path_prefixes = root.table_or_empty("allowed").strings_or("search_path_prefixes", {});
+io::TomlRows<Site> machine_rows() {
+    using S = Site;
+    using P = PythonChoice;
+    using M = ModuleSettings;
+    using U = UploadedSources;
+    return {
+        key("label", &S::label, {.check = must(is_label, label_form)}),
+        table("python", &S::pythons,
+              {
+                  key("version", &P::version,
+                      {.is_required = true,
+                       .check = must(is_python_version, "a Python version such as `3.11`")}),
+                  key("source", &P::source, {.choices = {"venv", "conda", "module"}}),
+                  key("executable", &P::executable, {.fallback = "`python` and the version"}),
+                  key("conda", &P::conda, {.fallback = "required for `conda`", .is_required = true})
+                      .when(is_conda),
+                  key("conda_environment", &P::conda_environment, {.fallback = "the installation"})
+                      .when(is_conda),
+                  key("modules", &P::modules, {.check = must(is_module, module_form)}),
+              },
+              {.fallback = "at least one"}, check_python),
+        table("modules", &S::modules,
+              {
+                  key("init", &M::init),
+                  key("purge", &M::purge),
+                  key("use", &M::use, {.type = "list of folders"}),
+                  key("load", &M::load, {.check = must(is_module, module_form)}),
+                  key("environment", &M::environment, environment_facts()),
+              }),
+        table("compilers", &S::compilers,
+              {
+                  key("c", &Compilers::c),
+                  key("cxx", &Compilers::cxx),
+                  key("fortran", &Compilers::fortran),
+                  key("mpi_c", &Compilers::mpi_c),
+              }),
+        key("environment", &S::environment, environment_facts()),
+        key("versions", &S::provided_versions,
+            {.type = "table of versions",
+             .check = must(is_version, "a version"),
+             .normal_name = wheel::normalize_name}),
+        key("network.offline_jobs", &S::offline_jobs),
+        key("network.login_minutes", &S::login_minutes, {.range = {1, max_walltime_minutes_limit}}),
+        key("network.proxies", &S::proxies,
+            {.check = proxy_fault,
+             .name_check = must(is_proxy, "http_proxy, https_proxy, ftp_proxy, all_proxy or no_proxy")}),
+        key("mpi.launcher", &S::launcher, {.fallback = "`mpiexec -n {ranks}`"}),
+        table("accelerator", &S::accelerators, accelerator_rows(), {.fallback = "one, `cpu`"},
+              check_accelerator),
+        table("node", &S::nodes, node_rows(), {}, check_node),
+        key("allowed.search_path_prefixes", &S::search_path_prefixes, {.type = "list of folders"}),
+        table("uploaded_sources", &S::uploaded_sources,
+              {
+                  key("bubblewrap", &U::bubblewrap, {.is_required = true}),
+                  key("readable", &U::readable,
+                      {.check = must(is_outer_folder, "the absolute path of a folder")}),
+                  key("processes", &U::processes,
+                      {.fallback = "512, and 16 for each of `scheduler.cores`", .range = {16, 1'000'000}}),
+                  key("memory_mib", &U::memory_mib, {.range = {64, max_memory_mib}}),
+                  key("disk_gib", &U::disk_gib, {.range = {1, 1'048'576}}),
+                  key("shm_mib", &U::shm_mib, {.range = {1, max_memory_mib}}),
+                  key("idle_s", &U::idle_s, {.range = {60, 86'400}}),
+              }),
+    };
 }
 
 }  // namespace wheelyard::builder

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <utility>
 
+#include "builder/site/site_parts.hpp"
 #include "lib/base/text/text.hpp"
-#include "lib/io/toml.hpp"
-#include "lib/wheel/name.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -38,61 +38,72 @@ constexpr std::array<UseRow, 5> use_rows = {{
      "What the source refuses, of the same. A cell outside these is impossible."},
 }};
 
-wheel::SpecifierSet read_specifier(io::TomlTable& table, std::string_view key, const std::string& text) {
-    auto set = wheel::SpecifierSet::parse(text);
-    if (set && (key == "versions" || !text.empty())) return *set;
-    table.report(key, "expected a specifier such as `>=2.3,<2.6`, found `" + text + "`");
-    return {};
+std::optional<PairUse> use_called(std::string_view text) {
+    const auto* row = std::find_if(use_rows.begin(), use_rows.end(),
+                                   [text](const UseRow& one) { return one.text == text; });
+    return row == use_rows.end() ? std::nullopt : std::optional(row->use);
 }
 
-VersionPair read_pair(io::TomlTable& table) {
-    VersionPair pair;
-    const std::string package = table.string("package");
-    if (!package.empty() && !wheel::is_valid_name(package))
-        table.report("package", "not a project name (PEP 508): `" + package + "`");
-    pair.package = wheel::normalize_name(package);
-    pair.versions = table.string_or("versions", "");
-    pair.version_set = read_specifier(table, "versions", pair.versions);
-    pair.with = wheel::normalize_name(table.string("with"));
-    pair.allowed = table.string("allowed");
-    pair.allowed_set = read_specifier(table, "allowed", pair.allowed);
-    std::vector<std::string> uses;
-    for (const auto& row : use_rows)
-        uses.emplace_back(row.text);
-    const std::string use = table.choice_or("use", "build", uses);
-    for (const auto& row : use_rows) {
-        if (row.text == use) pair.use = row.use;
-    }
+bool is_version_range(const std::string& text) {
+    return !text.empty() && wheel::SpecifierSet::parse(text).has_value();
+}
+
+struct VersionsFile {
+    io::TomlPairs sources;
+    std::vector<VersionPair> pairs;
+};
+
+void check_pair(io::TomlTable& table, VersionPair& pair, VersionsFile& file) {
+    pair.version_set = wheel::SpecifierSet::parse(pair.versions).value_or(wheel::SpecifierSet());
+    pair.allowed_set = wheel::SpecifierSet::parse(pair.allowed).value_or(wheel::SpecifierSet());
     if (pair.use == PairUse::companion && !exact_version(pair.package + pair.versions))
         table.report("versions", "a companion has one row for each version, such as `==0.19.0`; found `" +
                                      pair.versions + "`");
-    pair.stable_abi = table.boolean_or("stable_abi", false);
     if (pair.stable_abi && pair.use != PairUse::companion)
         table.report("stable_abi", "only a companion is built against another package");
-    pair.why = table.string_or("why", "");
-    pair.source = table.string("source");
+    const auto source = std::find_if(file.sources.begin(), file.sources.end(),
+                                     [&](const auto& one) { return one.first == pair.source; });
+    if (source == file.sources.end())
+        table.report("source", "no such key in [sources]: `" + pair.source + "`");
+    else
+        pair.source = source->second;
     pair.place = table.place();
-    return pair;
+}
+
+const io::TomlRows<VersionsFile>& file_of_versions_rows() {
+    using V = VersionPair;
+    using io::key;
+    static const io::TomlRows<VersionsFile> rows = [] {
+        const io::TextCheck specifier = io::must(is_version_range, "a specifier such as `>=2.3,<2.6`");
+        std::vector<std::string> uses;
+        for (const UseRow& row : use_rows)
+            uses.emplace_back(row.text);
+        return io::TomlRows<VersionsFile>{
+            io::config_version<VersionsFile>(),
+            key("sources", &VersionsFile::sources),
+            io::table("pair", &VersionsFile::pairs,
+                      {
+                          key("package", &V::package, project_facts(true)),
+                          key("versions", &V::versions, {.check = specifier}),
+                          key("with", &V::with, {.is_required = true, .normal = wheel::normalize_name}),
+                          key("allowed", &V::allowed, {.is_required = true, .check = specifier}),
+                          io::parsed<use_called>("use", &V::use, "", {.choices = std::move(uses)}),
+                          key("stable_abi", &V::stable_abi),
+                          key("why", &V::why),
+                          key("source", &V::source, {.is_required = true}),
+                      },
+                      {}, check_pair),
+        };
+    }();
+    return rows;
 }
 
 base::Result<std::vector<VersionPair>> read_document(io::TomlDocument& document) {
     io::TomlTable root = document.root();
-    root.integer("config_version", 1, 1);
-    const auto sources = root.string_map("sources");
-    std::vector<VersionPair> pairs;
-    for (io::TomlTable table : root.tables("pair")) {
-        VersionPair pair = read_pair(table);
-        const auto source = std::find_if(sources.begin(), sources.end(),
-                                         [&](const auto& one) { return one.first == pair.source; });
-        if (source == sources.end()) {
-            table.report("source", "no such key in [sources]: `" + pair.source + "`");
-        } else {
-            pair.source = source->second;
-        }
-        pairs.push_back(std::move(pair));
-    }
+    VersionsFile file;
+    file_of_versions_rows().read(root, file);
     WHEELYARD_TRY(document.finish());
-    return pairs;
+    return std::move(file.pairs);
 }
 
 bool is_any(const std::vector<PairUse>& uses, PairUse use) {
@@ -173,9 +184,9 @@ std::string render_version_pairs_markdown(const std::vector<VersionPair>& pairs)
         "which a "
         "site's\n`version_pairs` names; `plan --explain` cites the rows of each cell. Do not edit this "
         "page:\n"
-        "`WHEELYARD_UPDATE_GOLDEN=1 ctest -R site/version_pairs` writes it, and "
-        "`wheelyard-builder pairs\n"
-        "update` adds the rows that the metadata of an index's wheels supports.\n";
+        "`WHEELYARD_UPDATE_GOLDEN=1 ctest -R site/version_pairs` writes it, and\n"
+        "[`scripts/check-pairs`](../../scripts/check-pairs) lists what the metadata of an index's wheels "
+        "demands beside it.\n";
     for (const auto& row : use_rows) {
         text += "\n## " + std::string(row.heading) + "\n\n" + std::string(row.about) + "\n\n";
         text += "| package | with | why | source |\n|---|---|---|---|\n";

@@ -1,5 +1,5 @@
-// versions.toml: which versions go together, each row with its source. docs/reference/version-pairs.md is generated from
-// site-configs/common/versions.toml.
+// versions.toml: which versions go together, each row with its source. docs/reference/version-pairs.md is
+// generated from site-configs/common/versions.toml.
 //
 //     pair = [
 //         { package = "torch", versions = "<2.7", with = "cmake", allowed = "<4", use = "build",
@@ -46,7 +46,8 @@ struct VersionPair {
     std::string allowed;
     wheel::SpecifierSet allowed_set;
     PairUse use = PairUse::build;
-    // A companion's wheel works with the version that it is built against and every newer one that is allowed.
+    // A companion's wheel works with the version that it is built against and every newer one that is
+    // allowed.
     bool stable_abi = false;
     std::string why;
     std::string source;  // a URL

@@ -20,8 +20,7 @@
 #include "builder/show/report.hpp"
 #include "builder/site/python.hpp"
 #include "builder/site/script_setup.hpp"
-#include "builder/site/work_folder.hpp"
-#include "builder/site_check/site_jobs.hpp"
+#include "builder/site/site_file.hpp"
 #include "builder/sources/sources.hpp"
 #include "builder/survey/site_draft.hpp"
 #include "lib/base/clock.hpp"
@@ -254,7 +253,8 @@ class Checker {
         if (checked.empty() || !checked.front().good) return;  // it does not answer
         const EnvironmentMap submits = submit_environment(
             environment_, site_.scheduler->batch->server_variables, job_environment(environment_));
-        // All jobs ask for the same queues and nodes, which a large cluster prints in megabytes. What failed is asked again.
+        // All jobs ask for the same queues and nodes, which a large cluster prints in megabytes. What failed
+        // is asked again.
         std::map<std::string, MachineAnswer> answers;
         const auto ask_as_agent = [&](const std::string& script) {
             if (const auto known = answers.find(script); known != answers.end()) return known->second;
@@ -342,7 +342,8 @@ class Checker {
         if (text) check_rights(http);
     }
 
-    // Whether the registry would take each wanted package, and give tasks. Without an answer nothing is reported.
+    // Says whether the registry would take each wanted package, and give tasks. Without an answer nothing is
+    // reported.
     void check_rights(io::HttpClient& http) {
         std::vector<std::string> packages;
         for (const auto& want : wanted_packages(site_, recipes_))
@@ -367,8 +368,8 @@ class Checker {
             add("upload of " + base::join(refused, ", "), false, reason, advice[reason]);
     }
 
-    // Whether the indexes of pip's configuration have each wanted package, and repositories answer. The first that does not
-    // answer ends it.
+    // Says whether the indexes of pip's configuration have each wanted package, and repositories answer. The
+    // first that does not answer ends it.
     void check_packages() {
         const auto pip =
             simple::read_pip_config(environment_, python_ ? python_->prefix : std::filesystem::path());
@@ -403,7 +404,7 @@ class Checker {
         }
     }
 
-    // Whether a source has a version of each `versions`, whatever Python it requires.
+    // Says whether a source has a version of each `versions`, whatever Python it requires.
     void check_versions(const Want& want, const SdistOffers& offers) {
         if (offers.unanswered) return;
         for (const auto& text : want.versions) {
@@ -429,7 +430,7 @@ class Checker {
         }
     }
 
-    // Whether the plan has every wheel of these versions: then nothing is built, and no source needed.
+    // Says whether the plan has every wheel of these versions: then nothing is built, and no source needed.
     bool is_had(Want want, std::vector<std::string> versions) {
         want.versions = std::move(versions);
         want.follow_ups.clear();

@@ -5,12 +5,14 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "builder/attempt/environment.hpp"
-#include "builder/schedule/machine_check.hpp"
+#include "builder/schedule/batch_survey.hpp"
+#include "builder/schedule/job_trial.hpp"
 #include "builder/site/recipe.hpp"
 #include "builder/site/site.hpp"
 #include "lib/io/json.hpp"
@@ -27,7 +29,7 @@ namespace wheelyard::builder {
                                                              const EnvironmentMap& environment,
                                                              uid_t user = ::geteuid());
 
-// Of the lines that are required and not good: "C compiler cc: cc: command not found".
+// Names the lines that are required and not good: "C compiler cc: cc: command not found".
 [[nodiscard]] std::vector<std::string> failed_requirements(const std::vector<SiteLine>& lines);
 [[nodiscard]] bool all_good(const std::vector<SiteLine>& lines);
 [[nodiscard]] std::string render_site_lines(const std::vector<SiteLine>& lines);
@@ -39,5 +41,25 @@ namespace wheelyard::builder {
 
 // Bash that loads the site's modules one by one and prints "@loaded NAME" or "@missing NAME" for each. Pure.
 [[nodiscard]] std::string render_module_check(const Site& site);
+
+// What decides one part of a job.
+struct DecidingKey {
+    std::string key;    // "scheduler.partition"; empty: no key is set
+    std::string place;  // "/etc/site.toml:31:1"; empty: the key's default
+};
+
+struct SiteJob {
+    std::string what;  // "build of torch, torchvision"
+    TrialJob job;
+    std::map<JobPart, DecidingKey> keys;
+    const NodeType* node = nullptr;  // that it is sent to; null: not known
+};
+
+// Equal jobs are one. Empty where jobs are processes of this machine. Pure.
+[[nodiscard]] std::vector<SiteJob> site_jobs(const Site& site, const Recipes& recipes);
+
+// One line for each job. Pure, apart from `ask`.
+[[nodiscard]] std::vector<SiteLine> try_site_jobs(const Site& site, const Recipes& recipes,
+                                                  const AskMachine& ask);
 
 }  // namespace wheelyard::builder

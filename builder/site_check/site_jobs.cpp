@@ -1,5 +1,5 @@
 // The jobs, sized by the functions that size the agent's own.
-#include "builder/site_check/site_jobs.hpp"
+#include "builder/site_check/site_check.hpp"
 
 #include <algorithm>
 #include <set>
@@ -252,15 +252,9 @@ DecidingKey key_of(const Site& site, const SiteJob& job, const RefusedPart& refu
     return found == job.keys.end() ? DecidingKey() : found->second;
 }
 
-std::string name_in_not_asked(JobPart part) {
-    for (const NameablePart& one : nameable_parts)
-        if (one.part == part) return std::string(one.name);
-    return "";
-}
-
 // The site's own filter takes no job that names such a part, whatever its size.
 std::string describe_unnameable(const SiteJob& job, const RefusedPart& refused) {
-    const std::string name = name_in_not_asked(refused.part);
+    const std::string name(nameable_parts.text(refused.part));
     const std::string node = job.node == nullptr ? "a [[node]] that scheduler.node names in place of a queue"
                                                  : "[[node]] `" + job.node->name + "`";
     return name + ": no job here may ask for it; write not_asked = [\"" + name + "\"] in " + node +

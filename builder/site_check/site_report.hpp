@@ -1,5 +1,6 @@
-// `wheelyard-builder site check --report`: what staff send back after the first hour on a machine. It adds to the lines
-// of the check what the machine says about itself: versions, partitions, file systems. It holds no secrets.
+// `wheelyard-builder site check --report`: what staff send back after the first hour on a machine. It adds to
+// the lines of the check what the machine says about itself: versions, partitions, file systems. It holds no
+// secrets.
 #pragma once
 
 #include <filesystem>
@@ -32,8 +33,8 @@ struct SiteReport {
 // Runs every command with the site's modules loaded. Each has a time limit; none changes anything.
 [[nodiscard]] std::vector<ReportedAnswer> ask_machine(const Site& site, const EnvironmentMap& environment);
 
-// The report on `site`, read from `file`, with the lines of its check. Secrets are hidden in all texts. Errors: those
-// of reading the site file and the token files.
+// The report on `site`, read from `file`, with the lines of its check. Secrets are hidden in all texts.
+// Errors: those of reading the site file and the token files.
 [[nodiscard]] base::Result<SiteReport> make_site_report(const Site& site, const std::filesystem::path& file,
                                                         const EnvironmentMap& environment,
                                                         std::vector<SiteLine> lines,

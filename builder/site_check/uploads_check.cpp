@@ -3,7 +3,6 @@
 
 #include "builder/plan/plan.hpp"
 #include "builder/script/separate_script.hpp"
-#include "builder/script/separation.hpp"
 #include "builder/site/python.hpp"
 #include "builder/site/script_setup.hpp"
 #include "lib/base/files/file.hpp"

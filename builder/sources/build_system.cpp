@@ -1,5 +1,5 @@
 // Reads [build-system] of a project.
-#include "builder/sources/build_system.hpp"
+#include "builder/sources/sources.hpp"
 
 #include <algorithm>
 #include <cerrno>

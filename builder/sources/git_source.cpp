@@ -7,10 +7,9 @@
 
 #include "builder/attempt/limits.hpp"
 #include "builder/attempt/temporary_files.hpp"
-#include "builder/doctor/last_words.hpp"
+#include "builder/doctor/doctor.hpp"
 #include "builder/sources/login_step.hpp"
 #include "builder/sources/source_cache.hpp"
-#include "builder/sources/source_copy.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/untrusted_file.hpp"
@@ -152,7 +151,8 @@ base::Result<SourceRecord> GitSource::fetch(const std::string& url, const std::s
     return source;
 }
 
-// Whether the remote's branch or tag has moved. If the remote does not answer, the clone counts as current.
+// Says whether the remote's branch or tag has moved. If the remote does not answer, the clone counts as
+// current.
 bool GitSource::is_outdated(const fs::path& folder, const std::string& url, const std::string& tag) const {
     const auto whole = base::read_untrusted_file(folder / "commit", max_record_bytes);
     if (!whole) return false;

@@ -31,8 +31,8 @@ class GitSource {
               std::int64_t max_walltime_minutes = default_login_minutes,
               std::int64_t list_timeout_ms = git_list_timeout_ms);
 
-    // Clones unless a complete clone of the remote's current commit exists. Fills origin, filename (the clone's
-    // folder) and sha256 (of the commits). Errors: as advance_login_step, and "source.git".
+    // Clones unless a complete clone of the remote's current commit exists. Fills origin, filename (the
+    // clone's folder) and sha256 (of the commits). Errors: as advance_login_step, and "source.git".
     [[nodiscard]] base::Result<SourceRecord> fetch(const Recipe& recipe, const std::string& version,
                                                    const base::KeepAlive& keep_alive);
     // The same for any repository; `tag` may be a branch.
@@ -42,7 +42,8 @@ class GitSource {
     // removed.
     [[nodiscard]] base::Status unpack(const SourceRecord& source, const std::filesystem::path& tree,
                                       const base::KeepAlive& keep_alive) const;
-    // The versions that the repository's tags name. An error of a remote that did not answer in time has ETIMEDOUT.
+    // The versions that the repository's tags name. An error of a remote that did not answer in time has
+    // ETIMEDOUT.
     [[nodiscard]] base::Result<std::vector<wheel::Version>> versions(const Recipe& recipe) const;
 
   private:
@@ -60,8 +61,8 @@ class GitSource {
 // `git ls-remote`. A branch precedes a tag; an annotated tag is dereferenced. Empty: no such branch or tag.
 [[nodiscard]] std::string commit_in(std::string_view listing, std::string_view tag);
 
-// Pure: the versions in the output of `git ls-remote --tags --refs` whose tags match `pattern`; none where it is no
-// pattern but the tag of one version.
+// Pure: the versions in the output of `git ls-remote --tags --refs` whose tags match `pattern`; none where it
+// is no pattern but the tag of one version.
 [[nodiscard]] std::vector<wheel::Version> versions_of_tags(std::string_view listing,
                                                            std::string_view pattern);
 

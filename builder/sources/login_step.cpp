@@ -9,9 +9,8 @@
 #include "builder/attempt/job_files.hpp"
 #include "builder/attempt/limits.hpp"
 #include "builder/doctor/doctor.hpp"
-#include "builder/doctor/last_words.hpp"
 #include "lib/base/files/file.hpp"
-#include "lib/base/files/remove_tree.hpp"
+#include "lib/base/files/temp_dir.hpp"
 #include "lib/base/files/untrusted_file.hpp"
 #include "lib/base/limits.hpp"
 #include "lib/base/process/process.hpp"
@@ -51,8 +50,8 @@ struct StepFiles {
     [[nodiscard]] fs::path end() const { return base + ".end"; }
 };
 
-// Compares file system times, because this node's clock may differ. The write comes first: it makes a network file
-// system refresh its view of the folder, which another node may have changed.
+// Compares file system times, because this node's clock may differ. The write comes first: it makes a network
+// file system refresh its view of the folder, which another node may have changed.
 base::Result<bool> is_alive(const StepFiles& files) {
     std::error_code error;
     WHEELYARD_TRY(base::make_directories(files.now().parent_path()));
@@ -87,7 +86,7 @@ std::string script_of(const LoginStep& step) {
     return base::replace_all(text, "{{script}}", base::quote_shell(step.script));
 }
 
-// Whether the script that began the step is no longer the wanted one.
+// Says whether the script that began the step is no longer the wanted one.
 bool has_changed(const LoginStep& step, const StepFiles& files) {
     const auto begun = base::read_untrusted_file(files.script(), max_step_script_bytes);
     return begun && *begun != script_of(step);

@@ -47,9 +47,10 @@ struct LoginStep {
         RuleBook::ours();  // by which its log says whether the failure may pass
 };
 
-// Succeeds when the step has succeeded. Errors: "source.fetching", of kind in_progress: the step is running. Of kind
-// program, and the next call starts the step again: "source.step" (it failed, or started several times without
-// an end), "source.step_time" (it exceeded its time limit). These may pass if the log blames the machine or the network.
+// Succeeds when the step has succeeded. Errors: "source.fetching", of kind in_progress: the step is running.
+// Of kind program, and the next call starts the step again: "source.step" (it failed, or started several
+// times without an end), "source.step_time" (it exceeded its time limit). These may pass if the log blames
+// the machine or the network.
 [[nodiscard]] base::Status advance_login_step(const LoginStep& step, base::Clock& clock);
 
 // Cancels the step. A running step ends within seconds, on whichever login node it runs.

@@ -1,5 +1,5 @@
 // Asks the places one after the other.
-#include "builder/sources/places.hpp"
+#include "builder/sources/sources.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -5,12 +5,9 @@
 #include <cstdint>
 
 #include "builder/attempt/temporary_files.hpp"
-#include "builder/sources/build_system.hpp"
 #include "builder/sources/source_cache.hpp"
-#include "builder/sources/source_copy.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
-#include "lib/base/files/remove_tree.hpp"
 #include "lib/base/files/temp_dir.hpp"
 #include "lib/base/limits.hpp"
 #include "lib/base/text/text.hpp"
@@ -224,7 +221,7 @@ base::Result<SourceRecord> Sources::fetch(const Recipe& recipe, const std::strin
         return base::fail("source.git", "git is not available to clone with", recipe.url);
     }
     SourceRecord source;
-    source.kind = source_kind_text(recipe.source);
+    source.kind = source_kinds.text(recipe.source);
     if (recipe.source == SourceKind::upstream) {
         source.origin = recipe.index;
         if (source.origin.empty()) {  // pip chooses the place when the job runs
@@ -254,7 +251,7 @@ base::Result<SourceRecord> Sources::fetch_archive(const std::string& address, co
     offer.sha256 = sha256;
     offer.place = without_secrets(address);
     SourceRecord source;
-    source.kind = source_kind_text(SourceKind::tarball);
+    source.kind = source_kinds.text(SourceKind::tarball);
     source.origin = offer.place;
     WHEELYARD_ASSIGN(const auto url, base::parse_url(offer.url));
     WHEELYARD_ASSIGN(source.filename, base::last_segment(url));

@@ -2,8 +2,8 @@
 // uploaded.
 
 #include "builder/attempt/temporary_files.hpp"
-#include "builder/compare/compare_wheels.hpp"
 #include "builder/steps/built_wheel.hpp"
+#include "builder/steps/differences.hpp"
 #include "builder/steps/provenance.hpp"
 #include "builder/steps/steps.hpp"
 #include "lib/base/digest/digest.hpp"
@@ -66,12 +66,12 @@ std::string read_record(const fs::path& file) {
 void compare_inputs(const AttemptFolder& recorded, const AttemptFolder& again, Comparison& comparison) {
     const std::string key = read_record(recorded.build_key());
     if (!key.empty() && key != read_record(again.build_key()))
-        comparison.add("", {Cause::settings, "recipe or site", "", ""});
+        comparison.add(Cause::settings, {"", "recipe or site"});
     const wire::Provenance before = parse_built_by(read_record(recorded.built_by()));
     const wire::Provenance now = parse_built_by(read_record(again.built_by()));
     if (before.system.empty() || now.system.empty()) return;  // not recorded
     const auto compare = [&](const std::string& what, const std::string& a, const std::string& b) {
-        if (a != b) comparison.add("", {Cause::tools, what, a, b});
+        if (a != b) comparison.add(Cause::tools, {"", what, a, b});
     };
     compare("system", before.system, now.system);
     compare("modules", base::join(before.modules, ":"), base::join(now.modules, ":"));
@@ -91,17 +91,29 @@ base::Status record_wheel(Attempt& attempt, const fs::path& file) {
 
 base::Result<Comparison> compare_files(const Attempt& attempt, const Ports& ports, const fs::path& recorded,
                                        const fs::path& again) {
-    const AttemptFolder folder = ports.folder_of(attempt);
     WHEELYARD_ASSIGN(const auto recorded_bytes, base::FileReader::open(recorded));
     WHEELYARD_ASSIGN(const auto again_bytes, base::FileReader::open(again));
-    WHEELYARD_TRY(base::make_directories(folder.recorded()));
     const ReproducedRecord& was = attempt.reproduced;
     const BuildNames names{{was.attempt, was.tree}, {attempt.id, attempt.job.tree}};
-    WHEELYARD_ASSIGN(Comparison comparison, compare_wheels({recorded_bytes, again_bytes, names,
-                                                            folder.recorded(), ports.keep_alive}));
+    WHEELYARD_ASSIGN(Comparison comparison,
+                     compare_wheels({recorded_bytes, again_bytes, names, ports.keep_alive}));
     if (comparison.identical) return comparison;
-    compare_inputs({ports.site.work_directory / "attempts" / was.attempt}, folder, comparison);
+    compare_inputs({ports.site.work_directory / "attempts" / was.attempt}, ports.folder_of(attempt),
+                   comparison);
     return comparison;
+}
+
+// Keeps a wheel that differs where the command for diffoscope names it: the attempt's other files are
+// removed.
+base::Result<std::string> keep_differing(const fs::path& wheel, const fs::path& folder) {
+    WHEELYARD_TRY(base::make_directories(folder));
+    const fs::path kept = folder / wheel.filename();
+    WHEELYARD_TRY(base::remove_file(kept));
+    std::error_code error;
+    fs::create_hard_link(wheel, kept, error);
+    if (error) fs::copy_file(wheel, kept, error);
+    if (error) return base::fail_errno("keeping the wheel", kept.native(), error.value());
+    return kept.native();
 }
 
 }  // namespace
@@ -121,11 +133,15 @@ base::Result<Next> compare_wheel(Attempt& attempt, Ports& ports) {
     WHEELYARD_ASSIGN(const auto recorded_size, base::file_size(recorded));
     DifferencesReport report{attempt.asked.cell,
                              attempt.wheel.filename,
-                             {attempt.reproduced.attempt, attempt.reproduced.sha256, recorded_size},
-                             {attempt.id, attempt.wheel.sha256, attempt.wheel.size},
+                             {attempt.reproduced.attempt, attempt.reproduced.sha256, recorded_size, ""},
+                             {attempt.id, attempt.wheel.sha256, attempt.wheel.size, ""},
                              {}};
     WHEELYARD_ASSIGN(report.comparison, compare_files(attempt, ports, recorded, again));
     const AttemptFolder folder = ports.folder_of(attempt);
+    if (!report.comparison.identical) {
+        WHEELYARD_ASSIGN(report.recorded.file, keep_differing(recorded, folder.compared() / "recorded"));
+        WHEELYARD_ASSIGN(report.again.file, keep_differing(again, folder.compared() / "rebuilt"));
+    }
     WHEELYARD_TRY(base::replace_file(folder.differences(), render_differences(report)));
     WHEELYARD_TRY(base::replace_file(folder.differences_json(), render_differences_json(report)));
     attempt.reproduced.identical = report.comparison.identical;

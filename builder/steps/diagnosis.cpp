@@ -46,7 +46,8 @@ bool is_about_machine(const Examination& seen) {
     return seen.likeliest() != nullptr && seen.likeliest()->rule->weight == Weight::machine;
 }
 
-// The job's log; where no rule knows its cause, what the scheduler wrote beside it about memory, time or the node.
+// The job's log; where no rule knows its cause, what the scheduler wrote beside it about memory, time or the
+// node.
 base::Result<Examination> examine_logs(const AttemptFolder& folder, const RuleBook& rules) {
     auto seen = examine_log(folder.log(), rules);
     if (seen && seen->likeliest() != nullptr && seen->likeliest()->rule->weight > Weight::symptom)
@@ -56,8 +57,8 @@ base::Result<Examination> examine_logs(const AttemptFolder& folder, const RuleBo
     return is_about_machine(*outer) || !seen || !seen->first_error ? std::move(outer) : std::move(seen);
 }
 
-// A scheduler that knows no reason of an end, or has forgotten it, may have written it beside the job's log. The job's
-// own log is no evidence here: what kills a job also kills its compilers.
+// A scheduler that knows no reason of an end, or has forgotten it, may have written it beside the job's log.
+// The job's own log is no evidence here: what kills a job also kills its compilers.
 bool names_end(const AttemptFolder& folder, const RuleBook& rules, Failure& failure) {
     if (failure.end != EndCause::killed && failure.end != EndCause::unexplained) return false;
     const auto seen = examine_log(folder.scheduler_log(), rules);

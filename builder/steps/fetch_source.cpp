@@ -1,5 +1,5 @@
 // planned ─► fetched: the source into the cache, its hash checked.
-#include "builder/steps/build_tree.hpp"
+#include "builder/steps/ports.hpp"
 #include "builder/steps/steps.hpp"
 
 namespace wheelyard::builder {
@@ -12,7 +12,7 @@ base::Result<SourceRecord> fetch_uploaded(const wire::UploadedSource& uploaded, 
         return base::fail("source.no_registry", "The site file names no registry any more",
                           uploaded.filename);
     SourceRecord source;
-    source.kind = source_kind_text(SourceKind::sdist);
+    source.kind = source_kinds.text(SourceKind::sdist);
     source.origin = ports.site.registry->source_url(uploaded);
     source.filename = uploaded.filename;
     source.sha256 = uploaded.sha256;

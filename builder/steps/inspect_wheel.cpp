@@ -4,7 +4,6 @@
 #include "builder/attempt/limits.hpp"
 #include "builder/doctor/rule_book.hpp"
 #include "builder/steps/built_wheel.hpp"
-#include "builder/steps/left_out_extension.hpp"
 #include "builder/steps/steps.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
@@ -14,7 +13,7 @@
 namespace wheelyard::builder {
 namespace {
 
-// As setuptools calls a project whose name it does not find.
+// setuptools calls so a project whose name it does not find.
 constexpr std::string_view nameless_project = "unknown";
 
 // A version without a local label is met by any label ("2.4.0" by "2.4.0+cu126"), otherwise only by its own.
@@ -36,8 +35,8 @@ base::Result<const inspect::Inspection*> record_wheel(Attempt& attempt, Ports& p
     return inspection;
 }
 
-// A companion package from an upstream was compiled against the upstream's torch. Official torch wheels before 2.6
-// use the old std::string ABI, builds from source use the new one; together they fail at import.
+// A companion package from an upstream was compiled against the upstream's torch. Official torch wheels
+// before 2.6 use the old std::string ABI, builds from source use the new one; together they fail at import.
 base::Status check_abi(const Attempt& attempt, const Ports& ports, const inspect::Inspection& inspection) {
     const Recipe recipe = ports.recipe_of(attempt);
     if (recipe.source != SourceKind::upstream || recipe.against.empty() || attempt.asked.against.empty())
@@ -55,7 +54,8 @@ base::Status check_abi(const Attempt& attempt, const Ports& ports, const inspect
         attempt.wheel.filename, "build it here: set a source with the project's code in its recipe");
 }
 
-// A wheel without compiled code where an extension was wanted; its tag may name a platform all the same. nullopt: it is as it should be; its notice is recorded.
+// A wheel without compiled code where an extension was wanted; its tag may name a platform all the same.
+// nullopt: it is as it should be; its notice is recorded.
 std::optional<Fail> check_extension(Attempt& attempt, const Ports& ports,
                                     const inspect::Inspection& inspection) {
     attempt.wheel.notice.clear();

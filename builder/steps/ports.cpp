@@ -1,6 +1,7 @@
 #include "builder/steps/ports.hpp"
 
 #include "builder/attempt/limits.hpp"
+#include "builder/attempt/temporary_files.hpp"
 #include "builder/script/hardware_test.hpp"
 #include "lib/base/text/text.hpp"
 
@@ -68,6 +69,20 @@ Registry* Ports::registry_of(const Attempt& attempt) const {
 bool Ports::has_work_folder() const {
     std::error_code error;
     return fs::exists(site.work_directory / work_marker, error);
+}
+
+base::Status remove_bulk(const Attempt& attempt, const Ports& ports) {
+    for (const auto& path : ports.folder_of(attempt).bulk())
+        WHEELYARD_TRY(free_space(path, ports.keep_alive));
+    return {};
+}
+
+base::Status leave_old_tree(Attempt& attempt, const Ports& ports) {
+    if (attempt.job.builds_in.empty()) return {};
+    for (const auto& path : ports.folder_of(attempt).build_bulk())
+        WHEELYARD_TRY(free_space(path, ports.keep_alive));
+    attempt.job.builds_in.clear();
+    return {};
 }
 
 }  // namespace wheelyard::builder

@@ -44,7 +44,7 @@ struct Ports {
     base::KeepAlive keep_alive = {};
     Failpoints failpoints = {};
     uid_t user = ::geteuid();  // who runs the agent
-    // Of pip in the jobs of closures: the site's index alone, without secrets.
+    // pip reads it in the jobs of closures: it has the site's index alone, without secrets.
     std::string farm_conf = {};
 
     // The agent sets these for each tick.
@@ -61,12 +61,13 @@ struct Ports {
     std::optional<inspect::Inspection> inspection = {};
 
     void report(const Attempt& attempt, const std::string& text) const;
-    // The attempt's queue refused its job for a reason that may pass: the only place where a queue becomes held. A new
-    // reason is reported.
+    // The attempt's queue refused its job for a reason that may pass: the only place where a queue becomes
+    // held. A new reason is reported.
     [[nodiscard]] base::Status hold_queue(const Attempt& attempt, const base::Error& refusal);
     [[nodiscard]] std::string queue_of(const Attempt& attempt) const;
     [[nodiscard]] base::Status still_ours() const { return base::renew_or_abort(keep_alive); }
-    // What the scheduler reported of its job. Once it knows the job again, the job no longer counts as missing.
+    // What the scheduler reported of its job. Once it knows the job again, the job no longer counts as
+    // missing.
     [[nodiscard]] JobView see_job(Attempt& attempt) const;
     [[nodiscard]] Recipe recipe_of(const Attempt& attempt) const;
     // The indexes of upstreams that pip searches for it, beside the site's: upstream_indexes().
@@ -78,5 +79,14 @@ struct Ports {
     // False: its file system is not mounted.
     [[nodiscard]] bool has_work_folder() const;
 };
+
+// The large files of an attempt: its build tree, environments and wheel.
+
+// What cannot be removed stays and is no error: it only uses space. Errors: those of `ports.keep_alive`.
+
+// Removes what only the job needed.
+[[nodiscard]] base::Status remove_bulk(const Attempt& attempt, const Ports& ports);
+// Removes the tree that the attempt was to continue: it builds from the beginning, at the same place.
+[[nodiscard]] base::Status leave_old_tree(Attempt& attempt, const Ports& ports);
 
 }  // namespace wheelyard::builder

@@ -1,23 +1,51 @@
 // fetched ─► prepared: the tree unpacked, the script written.
+#include <string>
+
 #include "builder/attempt/temporary_files.hpp"
 #include "builder/plan/request.hpp"
-#include "builder/script/build_key.hpp"
-#include "builder/script/hashed_requirements.hpp"
+#include "builder/script/hardware_test.hpp"
 #include "builder/script/job_inputs.hpp"
 #include "builder/script/script.hpp"
 #include "builder/script/script_frame.hpp"
 #include "builder/script/separate_script.hpp"
-#include "builder/script/separation.hpp"
 #include "builder/script/wheelhouse.hpp"
-#include "builder/steps/build_tree.hpp"
+#include "builder/sources/login_step.hpp"
+#include "builder/steps/ports.hpp"
 #include "builder/steps/steps.hpp"
-#include "builder/steps/wheelhouse_step.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
+
 namespace {
+
+// The step on the login node that downloads what a job installs, for sites whose jobs cannot reach an index.
+
+// Error of kind in_progress: the step runs; a later call finds its end.
+base::Status fill_wheelhouse(const Attempt& attempt, const Ports& ports, std::string script) {
+    const AttemptFolder folder = ports.folder_of(attempt);
+    LoginStep step{folder.root,
+                   std::string(wheelhouse_step),
+                   std::move(script),
+                   job_environment(ports.environment),
+                   "fetching what " + attempt.asked.cell + " installs",
+                   ports.site.login_minutes * 60};
+    step.follows_script = true;
+    step.rules = ports.site.doctor_rules;
+    step.checks = 1;  // it makes an environment and downloads packages: no tick is as patient
+    return advance_login_step(step, ports.clock);
+}
+
+// An uploaded source has its own way: its code runs without a network, and what it asks for is fetched beside
+// it.
+base::Status fill_separate_wheelhouse(const ScriptInput& input, const Ports& ports) {
+    const AttemptFolder folder = ports.folder_of(input.attempt);
+    WHEELYARD_TRY(base::replace_file(folder.fetch() / fetch_script, render_fetch_script(input)));
+    WHEELYARD_TRY(base::replace_file(folder.fetch() / build_requires_file, render_build_requires(input)));
+    WHEELYARD_TRY(base::replace_file(folder.inner() / ask_script, render_ask_script(input)));
+    return fill_wheelhouse(input.attempt, ports, render_separate_wheelhouse(input));
+}
 
 base::Result<std::string> key_of_build(const Attempt& attempt, const Ports& ports, const Recipe& recipe,
                                        const std::filesystem::path& python) {
@@ -65,7 +93,8 @@ base::Status unpack_source(Attempt& attempt, Ports& ports, const Recipe& recipe,
     return {};
 }
 
-// Once an uploaded source's code has run, for its wheelhouse, its folder may have links: nothing is written through them.
+// Once an uploaded source's code has run, for its wheelhouse, its folder may have links: nothing is written
+// through them.
 base::Status unpack_once(Attempt& attempt, Ports& ports, const Recipe& recipe, const std::string& key) {
     const AttemptFolder folder = ports.folder_of(attempt);
     std::error_code error;
@@ -131,6 +160,25 @@ base::Result<Next> prepare_build(Attempt& attempt, Ports& ports) {
     if (!prepared && prepared.error().kind == base::ErrorKind::missing)
         return Retreat{State::planned, prepared.error()};
     WHEELYARD_TRY(prepared);
+    return Move{State::prepared};
+}
+
+// planned ─► prepared, for a test of a published wheel: its script written.
+base::Result<Next> prepare_test(Attempt& attempt, Ports& ports) {
+    WHEELYARD_ASSIGN(const std::filesystem::path python, ports.python_of(attempt));
+    const Recipe recipe = ports.recipe_of(attempt);
+    if (hardware_test_of(recipe, attempt.asked.purpose).command.empty())
+        return base::fail("test.gone", "The recipe no longer has this test", recipe.file.string());
+    const AttemptFolder folder = ports.folder_of(attempt);
+    WHEELYARD_TRY(base::make_directories(folder.root));
+    sweep_temporary_files(folder.root);
+    ScriptInput input{ports.site, recipe, attempt, python, folder};
+    input.indexes = ports.indexes_of(attempt, recipe);
+    WHEELYARD_TRY(base::replace_file(folder.pip_conf(), ports.pip_conf, 0600));
+    if (ports.site.offline_jobs)
+        WHEELYARD_TRY(fill_wheelhouse(attempt, ports, render_test_wheelhouse_script(input)));
+    WHEELYARD_TRY(base::replace_file(folder.script(), render_test_script(input), 0755));
+    ports.failpoints.hit("script.written");
     return Move{State::prepared};
 }
 

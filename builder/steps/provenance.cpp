@@ -31,7 +31,8 @@ std::string clean(std::string_view text) {
     return shown;
 }
 
-// Compilers and their options, and what PyTorch and CMake read: everything else may name people, paths or accounts.
+// Compilers and their options, and what PyTorch and CMake read: everything else may name people, paths or
+// accounts.
 // clang-format off
 constexpr std::array<std::string_view, 28> published_variables = {
     "AR", "BLAS", "CC", "CFLAGS", "CMAKE_ARGS", "CMAKE_BUILD_TYPE", "CPPFLAGS", "CUDAARCHS", "CXX", "CXXFLAGS", "FC",

@@ -31,12 +31,13 @@ inline constexpr std::size_t max_provenance_lines = 1'000;
 
 // The provenance of an attempt's build, from its folder, its site and its recipe.
 [[nodiscard]] wire::Provenance provenance_of_build(const Attempt& attempt, const Ports& ports);
-// The same for the upload of its wheel, which everybody may read: without host, and with only the variables of a
-// list in provenance.cpp.
+// The same for the upload of its wheel, which everybody may read: without host, and with only the variables
+// of a list in provenance.cpp.
 [[nodiscard]] wire::WheelProvenance provenance_of_wheel(const Attempt& attempt, const wire::WheelFile& wheel,
                                                         const Ports& ports);
 
-// Pure: replaces a value by "(hidden)" if its name (API_TOKEN) or the value (https://me:secret@proxy) looks secret.
+// Pure: replaces a value by "(hidden)" if its name (API_TOKEN) or the value (https://me:secret@proxy) looks
+// secret.
 [[nodiscard]] wire::NamedTexts without_secrets(const EnvironmentMap& environment);
 
 }  // namespace wheelyard::builder

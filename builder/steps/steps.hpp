@@ -1,16 +1,72 @@
-// The states of an attempt and the step of each: the table that the loop follows and that docs/reference/journal.md
-// shows. Steps are idempotent: after a kill in between, the next tick finds the work done or repeats it with the same
-// result.
+// The states of an attempt and the step of each: the table that the loop follows and that
+// docs/reference/journal.md shows. Steps are idempotent: after a kill in between, the next tick finds the
+// work done or repeats it with the same result.
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <variant>
 
+#include "builder/attempt/attempt.hpp"
 #include "builder/attempt/job_files.hpp"
 #include "builder/doctor/rule_book.hpp"
-#include "builder/steps/next.hpp"
+#include "builder/steps/ports.hpp"
 
 namespace wheelyard::builder {
+
+// What a step returns: what the attempt does next, as data. The loop (builder/agent/attempt_stepper.hpp)
+// writes the journal and acts on it. A step that returns an Error has not moved: the loop tries again after a
+// backoff if the error may pass, otherwise the attempt fails.
+
+struct Stay;
+struct WriteJournal;
+struct Move;
+struct Retreat;
+struct WaitForEvent;
+struct TryLater;
+struct Fail;
+using Next = std::variant<Stay, WriteJournal, Move, Retreat, WaitForEvent, TryLater, Fail>;
+using Step = base::Result<Next> (*)(Attempt&, Ports&);
+
+// Nothing has changed; another tick looks again.
+struct Stay {};
+// Writes the attempt in its state, then runs `then`; nullptr: another tick looks again.
+struct WriteJournal {
+    Step then = nullptr;
+};
+// Enters a state, then runs `then`; nullptr: the step of that state.
+struct Move {
+    State to;
+    Step then = nullptr;
+};
+// Returns to a state, with the wait of before the step, because of `why`, which the loop treats as the step's
+// error.
+struct Retreat {
+    State to;
+    base::Error why;
+};
+// Waits for an event that each tick looks for, without a limit.
+struct WaitForEvent {
+    WaitFor what;
+    std::string reason;
+};
+// The next try follows after a backoff, without a limit.
+struct TryLater {
+    base::Error why;
+    bool is_reported = true;  // a new reason, to a person
+};
+struct Fail {
+    Failure failure;
+};
+
+// The attempt fails in `phase` because its job ended.
+[[nodiscard]] Fail fail_job(std::string phase, const JobEnd& end);
+// The attempt fails with another error than the table of causes has.
+[[nodiscard]] Fail fail_job(std::string phase, EndCause cause, base::Error error);
+// Waits until the scheduler or the work folder shows the state of the attempt's job.
+[[nodiscard]] WaitForEvent wait_for_job_state(const Attempt& attempt, const Ports& ports,
+                                              const std::string& why);
+[[nodiscard]] WaitForEvent wait_in_queue(const JobView& job);
 
 inline constexpr int max_submits = 3;  // of one attempt whose job never began to run
 inline constexpr int max_sends = 10;   // of one wheel, whole or in part; then a person must act
@@ -18,8 +74,8 @@ inline constexpr int max_sends = 10;   // of one wheel, whole or in part; then a
 [[nodiscard]] base::Result<Next> fetch_source(Attempt& attempt, Ports& ports);
 [[nodiscard]] base::Result<Next> prepare_build(Attempt& attempt, Ports& ports);
 [[nodiscard]] base::Result<Next> prepare_test(Attempt& attempt, Ports& ports);
-// Counts the submission, for the first time or again, which follows once the journal has it; or waits, for a job slot or
-// while the queue is held.
+// Counts the submission, for the first time or again, which follows once the journal has it; or waits, for a
+// job slot or while the queue is held.
 [[nodiscard]] base::Result<Next> submit_job(Attempt& attempt, Ports& ports);
 [[nodiscard]] base::Result<Next> watch_start(Attempt& attempt, Ports& ports);
 [[nodiscard]] base::Result<Next> watch_job(Attempt& attempt, Ports& ports);
@@ -28,8 +84,8 @@ inline constexpr int max_sends = 10;   // of one wheel, whole or in part; then a
 [[nodiscard]] base::Result<Next> upload_wheel(Attempt& attempt, Ports& ports);
 [[nodiscard]] base::Result<Next> promote_wheel(Attempt& attempt, Ports& ports);
 
-// Explains a failure of a job or of a step on the login node from its log, by the doctor's rules. If no external cause of
-// the job's end is known, the rule decides what is retried automatically.
+// Explains a failure of a job or of a step on the login node from its log, by the doctor's rules. If no
+// external cause of the job's end is known, the rule decides what is retried automatically.
 void diagnose(const Attempt& attempt, const AttemptFolder& folder, const RuleBook& rules, Failure& failure);
 
 // The attempts that a row is for.

@@ -1,17 +1,17 @@
 // uploading ─► done: sends the wheel once if its page does not show it, then waits until the page does. Without a
 // registry the wheel stays in the work folder. Then the same for its variant, where one is asked for.
-#include "builder/steps/built_wheel.hpp"
-
 #include <cstdint>
 #include <optional>
 
+#include "builder/steps/built_wheel.hpp"
 #include "builder/steps/provenance.hpp"
 #include "builder/steps/steps.hpp"
-#include "builder/steps/variant_of_wheel.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
+#include "lib/wheel/filename.hpp"
 
 namespace wheelyard::builder {
+
 namespace {
 
 // How long a page may lag behind an accepted upload.
@@ -91,8 +91,8 @@ base::Result<Next> send(Attempt& attempt, Ports& ports, const Parcel& parcel) {
     return WriteJournal{parcel.look};
 }
 
-// The try is journaled before the bytes are sent, so that an agent that is killed repeatedly does not send without
-// limit.
+// The try is journaled before the bytes are sent, so that an agent that is killed repeatedly does not send
+// without limit.
 base::Result<Next> begin_sending(Attempt& attempt, Ports& ports, const Parcel& parcel) {
     if (ports.uploads_paused && has_token_of_site(parcel, ports))
         return TryLater{*ports.uploads_paused, false};  // reported by the wheel that got the error
@@ -147,7 +147,8 @@ base::Result<Next> send_wheel(Attempt& attempt, Ports& ports) {
     return send(attempt, ports, wheel_of(attempt, ports));
 }
 
-// The wheel itself is published: what makes its variant impossible is noted, and is no failure of the attempt.
+// The wheel itself is published: what makes its variant impossible is noted, and is no failure of the
+// attempt.
 base::Result<Next> without_variant(Attempt& attempt, Ports& ports, const base::Error& why) {
     attempt.variant = {};
     attempt.variant.not_made = why.text();
@@ -189,7 +190,7 @@ base::Result<Next> upload_wheel(Attempt& attempt, Ports& ports) {
     if (registry == nullptr && attempt.asked.for_task)
         return base::fail_as(
             base::ErrorKind::lost, base::Recovery::retry,
-            {"upload.no_grant", "The lease of the wheel's task is not available now", attempt.asked.cell});
+            {"upload.no_task", "The site does not have the wheel's task now", attempt.asked.cell});
     if (registry == nullptr) {
         WHEELYARD_TRY(keep(attempt, ports));
     } else if (attempt.wheel.index != registry->index()) {  // else it was seen: its variant took another tick
@@ -198,6 +199,28 @@ base::Result<Next> upload_wheel(Attempt& attempt, Ports& ports) {
     }
     ports.failpoints.hit("upload.seen");
     if (wants_variant(attempt, ports)) return WriteJournal{upload_variant};
+    return Move{State::done};
+}
+
+// planned ─► done, for a promotion: one request to the registry for the wheel and its set. If the request is repeated
+// after a kill, the registry answers that they are already promoted.
+base::Result<Next> promote_wheel(Attempt& attempt, Ports& ports) {
+    std::vector<std::string> filenames{attempt.source.filename};
+    filenames.insert(filenames.end(), attempt.asked.with.begin(), attempt.asked.with.end());
+    if (ports.registry == nullptr || ports.site.registry->promote_to.empty())
+        return base::fail("promote.nowhere", "The site file no longer says where to promote wheels to",
+                          filenames.front());
+    WHEELYARD_TRY(ports.registry->promote(filenames));
+    ports.failpoints.hit(promotion_failpoint);
+    for (const auto& filename : filenames) {
+        WHEELYARD_ASSIGN(const auto name, wheel::parse_wheel_filename(filename));
+        WHEELYARD_ASSIGN(const auto page, ports.registry->promoted_page(name.project));
+        if (!page || simple::find_file(*page, filename) == nullptr)
+            return base::fail_for_now("upload.not_visible",
+                                      "The wheel is promoted, but its page does not show it yet", filename);
+    }
+    ports.report(attempt, "promoted to index `" + ports.site.registry->promote_to + "`" +
+                              (filenames.size() == 1 ? "" : ", with its set"));
     return Move{State::done};
 }
 

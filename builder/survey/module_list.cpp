@@ -1,7 +1,8 @@
-// The list of environment modules, and which of them provide a compiler, MPI, the toolkit of an accelerator or Python. Pure.
+// The list of environment modules, and which of them provide a compiler, MPI, the toolkit of an accelerator
+// or Python. Pure.
 //
-// Sources: module(1) of Environment Modules 5 ("--terse"), Lmod's user guide ("module -t avail"), and the output of a real
-// Lmod 8.6 (tests/builder/survey/module_list_test.cpp).
+// Sources: module(1) of Environment Modules 5 ("--terse"), Lmod's user guide ("module -t avail"), and the
+// output of a real Lmod 8.6 (tests/builder/survey/module_list_test.cpp).
 #include "builder/survey/survey.hpp"
 
 #include <algorithm>

@@ -43,7 +43,8 @@ std::string label_of(const GpuType& type, const AvailableModule* toolkit) {
     return label + std::string(type.name);
 }
 
-// Where no GPU is named: one of each kind whose toolkit the modules have, with that toolkit; without any, an example.
+// Where no GPU is named: one of each kind whose toolkit the modules have, with that toolkit; without any, an
+// example.
 std::vector<std::pair<GpuType, const LoadedModule*>> likely_types(const Survey& survey) {
     std::vector<std::pair<GpuType, const LoadedModule*>> likely;
     for (const auto* kind : accelerator::accelerator_kinds()) {
@@ -61,14 +62,14 @@ std::vector<std::pair<GpuType, const LoadedModule*>> likely_types(const Survey& 
     return likely;
 }
 
-}  // namespace
-
 const QueueSurvey* queue_of(const Survey& survey, const std::string& name) {
     const auto& queues = survey.batch.queues;
     const auto found =
         std::find_if(queues.begin(), queues.end(), [&](const QueueSurvey& one) { return one.name == name; });
     return found == queues.end() ? nullptr : &*found;
 }
+
+}  // namespace
 
 std::vector<std::string> node_names(const Survey& survey) {
     std::vector<std::string> names;

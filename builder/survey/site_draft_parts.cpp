@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/base/text/utf8.hpp"
 
 namespace wheelyard::builder {
 namespace {

@@ -30,9 +30,9 @@ struct DraftText {
 [[nodiscard]] const LoadedModule* loadable(const Survey& survey, ModuleRole role);
 
 void write_accelerators(const Survey& survey, DraftText& text);
-// The names of the node types that the draft has, in the order of `survey.batch.nodes`; empty: it leaves this one out.
+// The names of the node types that the draft has, in the order of `survey.batch.nodes`; empty: it leaves this
+// one out.
 [[nodiscard]] std::vector<std::string> node_names(const Survey& survey);
-[[nodiscard]] const QueueSurvey* queue_of(const Survey& survey, const std::string& name);  // nullptr: no such
 void write_nodes(const Survey& survey, DraftText& text);
 
 }  // namespace wheelyard::builder

@@ -1,4 +1,5 @@
-#include "builder/survey/site_request.hpp"
+// What a person decides about a new site file, by flags or by answers on a terminal.
+#include "builder/survey/site_draft.hpp"
 
 #include "lib/base/text/text.hpp"
 

@@ -1,4 +1,5 @@
-// Each question is a bash script that prints lines of an @word and its values; only the parsers know their form.
+// Each question is a bash script that prints lines of an @word and its values; only the parsers know their
+// form.
 #include "builder/survey/survey.hpp"
 
 #include <sys/utsname.h>
@@ -12,6 +13,7 @@
 #include "lib/base/text/url.hpp"
 
 namespace wheelyard::builder {
+
 namespace templates {  // templates/NAME
 
 // Files that define `module`, in the order of preference: those of the site know its module folders.
@@ -271,6 +273,24 @@ io::Json json_of(const Survey& survey) {
                          {"folders", folders},
                          {"gpus", Json::array_of(survey.gpus)},
                          {"proxies", proxies}});
+}
+
+// GPU models by the names that batch systems and drivers use.
+std::optional<GpuType> find_gpu_type(std::string_view text) {
+    const std::string lower = base::ascii_lower(text);
+    for (std::size_t begin = 0; begin < lower.size();) {
+        std::size_t end = begin;
+        while (end < lower.size() && base::is_ascii_alnum(lower[end]))
+            ++end;
+        const auto word = std::string_view(lower).substr(begin, end - begin);
+        for (const auto* kind : accelerator::accelerator_kinds()) {
+            for (const auto& model : kind->models) {
+                if (word == model.name) return GpuType{model.name, kind, model.architecture};
+            }
+        }
+        begin = end + 1;
+    }
+    return std::nullopt;
 }
 
 }  // namespace wheelyard::builder

@@ -1,5 +1,5 @@
-// What a login node reports of itself, for `site init`. Nothing is changed and no job is started; every question has a time
-// limit.
+// What a login node reports of itself, for `site init`. Nothing is changed and no job is started; every
+// question has a time limit.
 //
 //     survey_machine(environment) ──► Survey ──► draft_site (site_draft.hpp) ──► site.toml
 #pragma once
@@ -43,15 +43,16 @@ struct AvailableModule {
     [[nodiscard]] std::string full_name() const { return version.empty() ? name : name + "/" + version; }
 };
 
-// The output of `module -t avail` and `module -t spider`, each module once. Folders and messages are left out.
+// The output of `module -t avail` and `module -t spider`, each module once. Folders and messages are left
+// out.
 [[nodiscard]] std::vector<AvailableModule> parse_modules(std::string_view text);
 
-// The modules with this role; the best one first: GNU compilers before others, a default before others, then the highest
-// version.
+// The modules with this role; the best one first: GNU compilers before others, a default before others, then
+// the highest version.
 [[nodiscard]] std::vector<AvailableModule> modules_of(ModuleRole role,
                                                       const std::vector<AvailableModule>& modules);
 
-// Whether the module is a Cray programming environment, whose compilers are cc, CC and ftn.
+// Says whether the module is a Cray programming environment, whose compilers are cc, CC and ftn.
 [[nodiscard]] bool is_programming_environment(const AvailableModule& module);
 
 // GPU models by the names that batch systems and drivers use. Pure.

@@ -8,6 +8,7 @@
 #include "lib/simple/client_config.hpp"
 
 namespace wheelyard::builder::user_files {
+
 namespace templates {  // templates/NAME
 
 extern const std::string_view install;
@@ -26,7 +27,8 @@ std::string_view without_newline(std::string_view text) {
     return text.substr(0, text.size() - 1);
 }
 
-// A word of bash. An empty folder of LD_LIBRARY_PATH is the current one (ld.so(8)): a colon stands between two folders only.
+// A word of bash. An empty folder of LD_LIBRARY_PATH is the current one (ld.so(8)): a colon stands between
+// two folders only.
 std::string library_path(const Input& input) {
     std::vector<std::string> folders;
     std::string variable;  // one at most
@@ -51,7 +53,8 @@ Environment hook_environment(const Input& input) {
     return all;
 }
 
-// Versions that the wheels cannot work with, in the environment's folder: `pip install --constraint` of users can name it, too.
+// Versions that the wheels cannot work with, in the environment's folder: `pip install --constraint` of users
+// can name it, too.
 std::string render_bounds(const Input& input) {
     std::vector<PackageVersion> packages;
     for (const auto& requirement : input.users.requirements) {
@@ -132,6 +135,35 @@ std::string render_pack(const Input& input) {
 
 std::string render_unpack(const Input& input) {
     return fill(templates::unpack, input);
+}
+
+// A C++ program that uses the installed torch. Torch's own CMake files (torch.utils.cmake_prefix_path)
+// provide the flags, including the ABI of std::string that it was built with.
+namespace templates {  // templates/NAME
+
+extern const std::string_view libtorch;
+extern const std::string_view libtorch_build;
+extern const std::string_view libtorch_build_end;
+extern const std::string_view libtorch_example;
+
+}  // namespace templates
+
+std::string render_cmake_lists(const Input& input) {
+    return fill(templates::libtorch, input);
+}
+
+std::string render_example(const Input& input) {
+    return fill(templates::libtorch_example, input);
+}
+
+std::string render_build(const Input& input) {
+    std::string options;
+    const Placeholders values = placeholders_of({input.site, "", "", input.accelerator.name});
+    for (const auto& option : input.users.libtorch_options)
+        options += " \\\n    " + quote_expanding(fill_placeholders(option, values));
+    const std::string end =
+        base::replace_all(fill(templates::libtorch_build_end, input), "{{options}}", options);
+    return fill(templates::libtorch_build, input) + render_enter(input) + end;
 }
 
 }  // namespace wheelyard::builder::user_files

@@ -99,7 +99,8 @@ std::string render_comments(const Input& input) {
     return text;
 }
 
-// Every node unpacks its own copy. Where the scheduler can, it distributes the file; otherwise each node reads it once.
+// Every node unpacks its own copy. Where the scheduler can, it distributes the file; otherwise each node
+// reads it once.
 std::string render_stage(const Input& input) {
     if (input.users.node_local.empty()) return "";
     std::string text =

@@ -4,7 +4,7 @@
 #include "builder/site/script_setup.hpp"
 #include "builder/users/user_files_parts.hpp"
 #include "lib/base/text/text.hpp"
-#include "lib/simple/modulefile_text.hpp"
+#include "lib/simple/client_config.hpp"
 
 namespace wheelyard::builder::user_files {
 namespace {

@@ -34,13 +34,13 @@ struct Input {
 [[nodiscard]] std::string render_run_rank(const Input& input);
 [[nodiscard]] std::string render_job(const Input& input);
 [[nodiscard]] std::string render_all_reduce(const Input& input);
-// user_files_libtorch.cpp
+// user_files_environments.cpp
 [[nodiscard]] std::string render_cmake_lists(const Input& input);
 [[nodiscard]] std::string render_example(const Input& input);
 [[nodiscard]] std::string render_build(const Input& input);
 
-// Replaces {{module}}, {{name}}, {{version}}, {{site}}, {{python}}, {{wheels}}, {{torch_device}}, {{torch_constant}},
-// {{torch_backend}}, and, quoted for bash, {{root}} and {{place}}.
+// Replaces {{module}}, {{name}}, {{version}}, {{site}}, {{python}}, {{wheels}}, {{torch_device}},
+// {{torch_constant}}, {{torch_backend}}, and, quoted for bash, {{root}} and {{place}}.
 [[nodiscard]] std::string fill(std::string_view text, const Input& input);
 // The variables of [users] environment, and those that name the index for pip.
 [[nodiscard]] Environment lasting_environment(const Input& input);

@@ -19,8 +19,8 @@ struct BuildCourse {
         base::UnixMicros began = 0;
     };
     std::vector<Phase> phases;  // the last max_phases; a job that continues begins its phases again
-    // MiB, oldest first: the maximum in each of at most max_memory_points equal parts of the build. Empty without
-    // a governor.
+    // MiB, oldest first: the maximum in each of at most max_memory_points equal parts of the build. Empty
+    // without a governor.
     std::vector<std::int64_t> memory_mib;
 };
 

@@ -4,7 +4,6 @@
 #include <system_error>
 #include <utility>
 
-#include "builder/agent/task_leases.hpp"
 #include "builder/remote/log_piece.hpp"
 #include "builder/remote/report_client.hpp"
 #include "lib/base/files/file.hpp"
@@ -20,7 +19,10 @@ using Word = LogAnswer::Word;
 constexpr std::string_view sent_logs_format = "wheelyard.sent_logs/1";
 constexpr std::uint64_t max_sent_logs_bytes = base::mib;
 constexpr base::UnixMicros ask_again_after = std::int64_t{3'600} * 1'000'000;  // a registry that kept no logs
-constexpr std::int64_t no_more = INT64_MAX;                                    // of a log that is full
+// An agent may have been killed before its first call, with the build of a task already over.
+constexpr base::UnixMicros sent_before_first_call = base::day_us;
+constexpr int max_log_pieces_per_tick = 32;  // per log, to keep ticks short
+constexpr std::int64_t no_more = INT64_MAX;  // of a log that is full
 
 std::int64_t size_of(const fs::path& file) {
     std::error_code error;
@@ -67,11 +69,12 @@ base::Status LogSender::send(const std::vector<Attempt>& attempts, const std::ve
     const auto text = base::read_file(file, max_sent_logs_bytes);
     known_ = text ? parse_sent_logs(*text) : SentLogs();
     const std::string before = text.value_or("");
-    if (known_.since == 0) known_.since = now;
+    if (known_.since == 0) known_.since = now - sent_before_first_call;
     auto sent = send_all(attempts, secrets);
     if (sent && !is_absent_) known_.since = std::max(known_.since, now);
     const std::string after = render_sent_logs(known_);
-    // If it cannot be written, because the next tick sweeps meanwhile, for example, that one sends the same pieces again.
+    // If it cannot be written, because the next tick sweeps meanwhile, for example, that one sends the same
+    // pieces again.
     if (after != before) static_cast<void>(base::replace_file(file, after));
     return sent;
 }

@@ -1,6 +1,6 @@
-// Sends the logs of the site's builds to the registry, in pieces, so that people read them there while the build runs.
-// STATE/sent_logs.json says how much the registry has; without it the agent asks. A log that begins before the first call
-// is not sent.
+// Sends the logs of the site's builds to the registry, in pieces, so that people read them there while the
+// build runs. STATE/sent_logs.json says how much the registry has; without it the agent asks. A build that
+// ended more than a day before the first call is not sent.
 #pragma once
 
 #include <cstdint>
@@ -35,15 +35,15 @@ class LogSender {
   public:
     // The references must outlive the object.
     LogSender(Workplace& place, io::HttpClient& http) : place_(place), http_(http) {}
-    // What is new in the logs of these attempts, all of the journal. Errors: those of send_build_log() and of the disk;
-    // the next call goes on there.
+    // What is new in the logs of these attempts, all of the journal. Errors: those of send_build_log() and of
+    // the disk; the next call goes on there.
     [[nodiscard]] base::Status send(const std::vector<Attempt>& attempts,
                                     const std::vector<std::string>& secrets);
 
   private:
     [[nodiscard]] base::Status send_all(const std::vector<Attempt>& attempts,
                                         const std::vector<std::string>& secrets);
-    // Whether there is more to come.
+    // Says whether there is more to come.
     [[nodiscard]] base::Result<bool> send_one(const Attempt& attempt, SentLog& log,
                                               const std::vector<std::string>& secrets);
     [[nodiscard]] base::Result<std::string> next_piece(const Attempt& attempt, SentLog& log,

@@ -139,68 +139,56 @@ std::string source_of(const Attempt& attempt) {
     return is_address ? attempt.source.origin : attempt.source.filename;
 }
 
-status::AttemptReport attempt_of(const AttemptView& view, const AttemptLog& log, base::UnixMicros now) {
-    const Attempt& attempt = view.attempt;
-    std::string waiting = waiting_suffix(attempt.waiting);
-    if (waiting.starts_with(", ")) waiting.erase(0, 2);
-    status::AttemptReport report{.id = attempt.id,
-                                 .package = attempt.asked.package,
-                                 .version = attempt.asked.version,
-                                 .python = attempt.asked.python,
-                                 .accelerator = attempt.asked.accelerator,
-                                 .state = std::string(state_text(attempt.state)),
-                                 .phase = view.progress.phase,
-                                 .waiting = std::move(waiting),
-                                 .began = attempt.created,
-                                 .done = view.progress.done,
-                                 .total = view.progress.total,
-                                 .memory_limit_mib = attempt.job.memory_mib,
-                                 .memory_mib = log.course.memory_mib,
-                                 .log_tail = log.last_lines,
-                                 .source = source_of(attempt),
-                                 .source_sha256 = attempt.source.sha256};
+status::BuildReport build_of(const Attempt& attempt) {
+    return {.id = attempt.id,
+            .package = attempt.asked.package,
+            .version = attempt.asked.version,
+            .python = attempt.asked.python,
+            .accelerator = attempt.asked.accelerator,
+            .began = attempt.created,
+            .source = source_of(attempt),
+            .source_sha256 = attempt.source.sha256};
+}
+
+status::BuildReport attempt_of(const AttemptView& view, const AttemptLog& log, base::UnixMicros now) {
+    status::BuildReport report = build_of(view.attempt);
+    report.state = state_text(view.attempt.state);
+    report.phase = view.progress.phase;
+    report.waiting = waiting_suffix(view.attempt.waiting);
+    if (report.waiting.starts_with(", ")) report.waiting.erase(0, 2);
+    report.done = view.progress.done;
+    report.total = view.progress.total;
+    report.memory_limit_mib = view.attempt.job.memory_mib;
+    report.memory_mib = log.course.memory_mib;
+    report.log_tail = log.last_lines;
     add_phases(report, log.course.phases, now);
     return report;
 }
 
-status::FailureReport failure_of(const Attempt& attempt, const AttemptLog& log) {
+status::BuildReport failure_of(const Attempt& attempt, const AttemptLog& log) {
     const Failure& failure = *attempt.failure;
-    std::string cause = failure.error.sentence;
-    if (!failure.first_error.empty()) cause += " [" + failure.first_error + "]";
-    status::FailureReport report{.attempt = attempt.id,
-                                 .package = attempt.asked.package,
-                                 .version = attempt.asked.version,
-                                 .python = attempt.asked.python,
-                                 .accelerator = attempt.asked.accelerator,
-                                 .began = attempt.created,
-                                 .ended = attempt.changed,
-                                 .phase = failure.phase,
-                                 .rule = failure.cause,
-                                 .cause = std::move(cause),
-                                 .remedy = failure.error.advice,
-                                 .log_tail = log.last_lines,
-                                 .source = source_of(attempt),
-                                 .source_sha256 = attempt.source.sha256};
+    status::BuildReport report = build_of(attempt);
+    report.ended = attempt.changed;
+    report.phase = failure.phase;
+    report.rule = failure.cause;
+    report.cause = failure.error.sentence;
+    if (!failure.first_error.empty()) report.cause += " [" + failure.first_error + "]";
+    report.remedy = failure.error.advice;
+    report.log_tail = log.last_lines;
     add_phases(report, attempt.job.phases, attempt.job.ended);
     return report;
 }
 
-status::FinishedReport finished_of(const Attempt& attempt) {
-    const bool is_build = attempt.asked.purpose == Purpose::build;
-    status::FinishedReport report{
-        .attempt = attempt.id,
-        .package = attempt.asked.package,
-        .version = attempt.asked.version,
-        .python = attempt.asked.python,
-        .accelerator = attempt.asked.accelerator,
-        .purpose = is_build ? std::string() : std::string(purpose_text(attempt.asked.purpose)),
-        .began = attempt.created,
-        .ended = attempt.changed};
+status::BuildReport finished_of(const Attempt& attempt) {
+    status::BuildReport report = build_of(attempt);
+    if (attempt.asked.purpose != Purpose::build) report.purpose = purpose_text(attempt.asked.purpose);
+    report.ended = attempt.changed;
     add_phases(report, attempt.job.phases, attempt.job.ended);
     return report;
 }
 
-// The index may be public: it does not say where the site file is, nor in whose home. The command finds the last one by itself.
+// The index may be public: it does not say where the site file is, nor in whose home. The command finds the
+// last one by itself.
 std::string without_path(const std::string& text, const Site& site) {
     if (site.file.empty()) return text;
     return base::replace_all(text, " --site " + base::quote_shell(site.file.string()), "");

@@ -35,7 +35,8 @@ struct AttemptLog {
 [[nodiscard]] status::SiteReport make_status_report(const ReportInput& input,
                                                     const std::map<std::string, AttemptLog>& logs);
 
-// The last lines of a log that have any text. Of a line that a progress bar rewrites, only the last state stays.
+// The last lines of a log that have any text. Of a line that a progress bar rewrites, only the last state
+// stays.
 [[nodiscard]] std::vector<std::string> last_log_lines(std::string_view log,
                                                       std::size_t max_lines = status::max_log_lines);
 // Failed, and no retry has taken its place.

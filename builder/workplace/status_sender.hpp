@@ -1,5 +1,5 @@
-// Sends the status of the site to the registry after a tick. A report that does not arrive fails no tick: it is noted
-// in STATE/report_error.json, printed once, and shown by `status` until a report arrives.
+// Sends the status of the site to the registry after a tick. A report that does not arrive fails no tick: it
+// is noted in STATE/report_error.json, printed once, and shown by `status` until a report arrives.
 #pragma once
 
 #include <functional>
@@ -27,8 +27,8 @@ class StatusSender {
     // `say` prints a line for a person. `tick_interval_s`: of ticks that repeat; 0: the site's tick_minutes.
     StatusSender(Workplace& place, std::function<void(const std::string&)> say,
                  std::int64_t tick_interval_s = 0);
-    // Sends what the last tick found, and what is new in the logs. During a `run`, which ticks more than once a second, a
-    // report only if an attempt `moved` or the last one is a minute old, and logs every 10 s.
+    // Sends what the last tick found, and what is new in the logs. During a `run`, which ticks more than once
+    // a second, a report only if an attempt `moved` or the last one is a minute old, and logs every 10 s.
     void after_tick(const Plan& plan, bool moved);
 
   private:

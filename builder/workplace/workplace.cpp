@@ -7,13 +7,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 
 #include "builder/agent/claimed_task.hpp"
 #include "builder/attempt/limits.hpp"
 #include "builder/plan/torch_abi.hpp"
 #include "builder/remote/enrolment.hpp"
 #include "builder/script/script.hpp"
-#include "builder/site/pasted_command.hpp"
 #include "builder/site/script_setup.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/process/process.hpp"
@@ -36,7 +36,8 @@ const Python* first_usable(const Pythons& pythons) {
     return nullptr;
 }
 
-// Closures install from the site's index alone. It needs no proxy's password: the agent itself takes no proxy to it.
+// Closures install from the site's index alone. It needs no proxy's password: the agent itself takes no proxy
+// to it.
 std::string farm_conf(simple::PipConfig config, const Site& site) {
     if (!site.registry) return {};
     for (const char* option : {"find-links", "extra-index-url", "no-index", "proxy"})
@@ -58,72 +59,83 @@ base::Result<fs::path> find_governor(const GovernorSettings& settings) {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Workplace>> Workplace::open(const fs::path& site_file, Note note,
-                                                         const std::string& failpoint, RunSettings settings) {
-    std::unique_ptr<Workplace> place(new Workplace);
-    place->failpoints_ = Failpoints(failpoint);
-    WHEELYARD_ASSIGN(place->site_, read_site(site_file));
-    const Site& site = place->site_;
-    WHEELYARD_ASSIGN(place->recipes_, read_recipes(site));
-    for (const auto& choice : site.pythons)
-        place->pythons_.emplace(choice.version,
-                                probe_python(choice, render_setup(site, &choice, nullptr, "")));
-    WHEELYARD_ASSIGN(auto governor, find_governor(site.governor));
-    const Python* python = first_usable(place->pythons_);
-    const auto environment = base::current_environment();
-    WHEELYARD_ASSIGN(place->pip_,
-                     simple::read_pip_config(environment, python == nullptr ? fs::path() : python->prefix));
-    place->journal_.emplace(site.state_directory);
-    place->pip_conf_ = simple::render_pip_conf(place->pip_, environment);
-    place->wants_ = site.wants;
-    place->read_closures(false);
+Failpoints failpoints_of_environment() {
+    const char* name = std::getenv("WHEELYARD_FAILPOINT");
+    return Failpoints(name == nullptr ? "" : name);
+}
 
-    place->source_http_.emplace(place->pip_.http_settings());
-    place->registry_http_.emplace();
-    place->sources_.emplace(
-        *place->source_http_, site.work_directory, place->pip_,
-        [python, &site]() -> base::Result<std::string> {
+base::Status Workplace::read(const fs::path& site_file, const EnvironmentMap& environment) {
+    WHEELYARD_ASSIGN(site_, read_site(site_file));
+    WHEELYARD_ASSIGN(recipes_, read_recipes(site_));
+    for (const auto& choice : site_.pythons)
+        pythons_.emplace(choice.version, probe_python(choice, render_setup(site_, &choice, nullptr, "")));
+    const Python* python = first_usable(pythons_);
+    WHEELYARD_ASSIGN(pip_,
+                     simple::read_pip_config(environment, python == nullptr ? fs::path() : python->prefix));
+    journal_.emplace(site_.state_directory);
+    pip_conf_ = simple::render_pip_conf(pip_, environment);
+    wants_ = site_.wants;
+    read_closures(false);
+    return {};
+}
+
+void Workplace::connect(const EnvironmentMap& environment, std::function<void(const std::string&)> warn) {
+    source_http_.emplace(pip_.http_settings());
+    registry_http_.emplace();
+    sources_.emplace(
+        *source_http_, site_.work_directory, pip_,
+        [this]() -> base::Result<std::string> {
+            const Python* python = first_usable(pythons_);
             if (python == nullptr)
                 return base::fail_for_now(
                     "pip.no_index", "No Python of this site is usable", {},
-                    "`" + pasted_command("site check", {}, site) + "` shows the reason");
+                    "`" + pasted_command("site check", {}, site_) + "` shows the reason");
             return ask_default_index(*python);
         },
-        [warn = std::move(settings.warn)](const std::string& text) {
+        [warn = std::move(warn)](const std::string& text) {
             const std::string line = "wheelyard-builder: warning of pip's configuration: " + text + "\n";
             warn ? warn(line) : base::print(stderr, line);
         });
-    place->sources_->use_git(GitSource(site.work_directory / "sources", job_environment(environment),
-                                       place->clock_, site.login_minutes));
-    place->scheduler_ = site.scheduler->make(site.queue, environment, place->clock_);
-    if (site.registry) place->registry_.emplace(*place->registry_http_, place->clock_, *site.registry);
-    if (site.registry && !site.registry->variants_to.empty()) {
-        RegistrySettings variants = *site.registry;
+    sources_->use_git(GitSource(site_.work_directory / "sources", job_environment(environment), clock_,
+                                site_.login_minutes));
+    scheduler_ = site_.scheduler->make(site_.queue, environment, clock_);
+    if (!site_.registry) return;
+    registry_.emplace(*registry_http_, clock_, *site_.registry);
+    if (!site_.registry->variants_to.empty()) {
+        RegistrySettings variants = *site_.registry;
         variants.index = variants.variants_to;
-        place->variants_.emplace(*place->registry_http_, place->clock_, std::move(variants));
+        variants_.emplace(*registry_http_, clock_, std::move(variants));
     }
-    if (site.registry && site.registry->claim_tasks != "no") {
-        place->task_http_.emplace(io::HttpSettings{.answer_timeout_ms = task_answer_timeout_ms});
-        place->tasks_.emplace(*place->task_http_, *place->registry_http_, place->clock_, *site.registry);
+    if (site_.registry->claim_tasks != "no") {
+        task_http_.emplace(io::HttpSettings{.answer_timeout_ms = task_answer_timeout_ms});
+        tasks_.emplace(*task_http_, *registry_http_, clock_, *site_.registry);
     }
-    AgentParts parts{{site,
-                      place->recipes_,
-                      place->pythons_,
-                      *place->scheduler_,
-                      *place->sources_,
-                      site.registry ? &*place->registry_ : nullptr,
-                      place->variants_ ? &*place->variants_ : nullptr,
-                      place->clock_,
-                      environment,
-                      std::move(governor),
-                      place->pip_conf_,
-                      std::move(note),
-                      {},
-                      Failpoints(failpoint)},
-                     *place->journal_,
-                     place->tasks_ ? &*place->tasks_ : nullptr,
-                     settings.unchecked};
-    parts.farm_conf = farm_conf(place->pip_, site);
+}
+
+base::Result<std::unique_ptr<Workplace>> Workplace::open(const fs::path& site_file, Note note,
+                                                         RunSettings settings) {
+    std::unique_ptr<Workplace> place(new Workplace);
+    const auto environment = base::current_environment();
+    WHEELYARD_TRY(place->read(site_file, environment));
+    WHEELYARD_ASSIGN(auto governor, find_governor(place->site_.governor));
+    place->connect(environment, std::move(settings.warn));
+    AgentParts parts{Ports{.site = place->site_,
+                           .recipes = place->recipes_,
+                           .pythons = place->pythons_,
+                           .scheduler = *place->scheduler_,
+                           .sources = *place->sources_,
+                           .registry = place->registry_ ? &*place->registry_ : nullptr,
+                           .variants = place->variants_ ? &*place->variants_ : nullptr,
+                           .clock = place->clock_,
+                           .environment = environment,
+                           .governor = std::move(governor),
+                           .pip_conf = place->pip_conf_,
+                           .note = std::move(note),
+                           .failpoints = place->failpoints_,
+                           .farm_conf = farm_conf(place->pip_, place->site_)},
+                     *place->journal_};
+    parts.tasks = place->tasks_ ? &*place->tasks_ : nullptr;
+    parts.is_unchecked = settings.unchecked;
     parts.resolve_closures = [raw = place.get()] { raw->read_closures(true); };
     place->agent_.emplace(std::move(parts));
     return place;

@@ -26,6 +26,9 @@ struct RunSettings {
         nullptr;  // of pip's configuration; nullptr: standard error
 };
 
+// Of tests alone: WHEELYARD_FAILPOINT.
+[[nodiscard]] Failpoints failpoints_of_environment();
+
 class Workplace {
   public:
     using Note = std::function<void(const Attempt&, const std::string&)>;
@@ -34,13 +37,13 @@ class Workplace {
     // not an error: the plan marks its cells as impossible, with the reason. Errors: those of the readers,
     // "governor.missing".
     [[nodiscard]] static base::Result<std::unique_ptr<Workplace>> open(const std::filesystem::path& site_file,
-                                                                       Note note,
-                                                                       const std::string& failpoint,
+                                                                       Note note = {},
                                                                        RunSettings settings = {});
 
     // Another want, for as long as this object lives: its closure is read with the others.
     void add_want(Want want);
-    // Puts the releases of the closures that are known by now among the wants; `resolves`: goes on with the others, too.
+    // Puts the releases of the closures that are known by now among the wants; `resolves`: goes on with the
+    // others, too.
     void read_closures(bool resolves);
     [[nodiscard]] ClosurePorts closure_ports();
 
@@ -56,9 +59,11 @@ class Workplace {
     [[nodiscard]] std::filesystem::path log_of(const Attempt& attempt) const;
     // The claimed tasks of the registry, as recorded on disk.
     [[nodiscard]] std::vector<ClaimRecord> claims() const;
-    // Whether the companions that the index has suit the torch of the plan: one or two requests, none without such a companion.
+    // Says whether the companions that the index has suit the torch of the plan: one or two requests, none
+    // without such a companion.
     [[nodiscard]] base::Status explain_torch_abi(Plan& plan);
-    // Renews the token of an agent that enrolled, if it is time. Returns what to tell a person: why it cannot; the same only once.
+    // Renews the token of an agent that enrolled, if it is time. Returns what to tell a person: why it
+    // cannot; the same only once.
     [[nodiscard]] std::optional<base::Error> renew_token();
     // The attempts with the progress from their logs.
     [[nodiscard]] std::vector<AttemptView> views(const std::vector<Attempt>& attempts) const;
@@ -69,6 +74,10 @@ class Workplace {
 
   private:
     Workplace() = default;
+    [[nodiscard]] base::Status read(const std::filesystem::path& site_file,
+                                    const EnvironmentMap& environment);
+    // What asks indexes, registries and the batch system, of what read() has found.
+    void connect(const EnvironmentMap& environment, std::function<void(const std::string&)> warn);
     [[nodiscard]] AttemptView view(const Attempt& attempt) const;
     base::SystemClock clock_;
     Site site_;
@@ -86,7 +95,7 @@ class Workplace {
     std::optional<HttpRegistry> variants_;  // of variants_to
     std::optional<io::HttpClient> task_http_;
     std::optional<HttpTaskService> tasks_;
-    Failpoints failpoints_;
+    Failpoints failpoints_ = failpoints_of_environment();
     base::UnixMicros next_renewal_ = 0;  // not before
     std::string told_;                   // of the last renewal
     std::optional<Agent> agent_;

@@ -284,16 +284,16 @@ std::string likely_option(const CLI::App& app, const std::vector<std::string>& w
     return {};
 }
 
-// Options of the Alliance's program. An abbreviation that is unambiguous among them means them, even where ours
-// add another option with the same start.
+// Options of the Alliance's program. An abbreviation that is unambiguous among them means them, even where
+// ours add another option with the same start.
 constexpr std::string_view alliance_options[] = {
     "--help",         "--name",         "--all",       "--requirement",   "--version",
     "--all_versions", "--all-versions", "--python",    "--all_pythons",   "--all-pythons",
     "--arch",         "--all_archs",    "--all-archs", "--mediawiki",     "--format",
     "--raw",          "--column",       "--condense",  "--not-available", "--not-available-only"};
 
-// `--all-version` → `--all-versions`, as Python's argparse does it; unchanged: exact, unknown or ambiguous, which
-// the parser reports.
+// `--all-version` → `--all-versions`, as Python's argparse does it; unchanged: exact, unknown or ambiguous,
+// which the parser reports.
 std::string unabbreviated(const std::string& word, const std::vector<std::string>& names) {
     const auto equals = word.find('=');
     const std::string start = word.substr(0, equals);

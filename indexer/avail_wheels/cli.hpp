@@ -12,7 +12,7 @@
 #include "indexer/avail_wheels/node/node_probe.hpp"
 #include "indexer/avail_wheels/node/site.hpp"
 #include "indexer/avail_wheels/query/query.hpp"
-#include "indexer/avail_wheels/table/columns.hpp"
+#include "indexer/avail_wheels/table/table.hpp"
 #include "lib/base/text/usage.hpp"
 #include "lib/simple/lock.hpp"
 
@@ -85,8 +85,8 @@ struct Leave {
     std::string text;
 };
 
-// `arguments` does not include the program's name; the help's lines have at most `help_columns`. Reads requirements files
-// and the site file; no other I/O.
+// `arguments` does not include the program's name; the help's lines have at most `help_columns`. Reads
+// requirements files and the site file; no other I/O.
 [[nodiscard]] std::variant<Options, Leave> parse_command_line(const std::vector<std::string>& arguments,
                                                               const EnvironmentMap& environment,
                                                               std::size_t help_columns = base::help_columns);

@@ -9,7 +9,7 @@
 #include "indexer/avail_wheels/query/filter.hpp"
 #include "indexer/avail_wheels/source/source.hpp"
 #include "indexer/avail_wheels/source/wheel_list_cache.hpp"
-#include "lib/base/digest/hash_text.hpp"
+#include "lib/base/digest/digest.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
 
@@ -60,13 +60,13 @@ base::Status list_wheel_list(const SourceOptions& source, const Query& query, co
     return {};
 }
 
-// Whether pages of projects may have wheels that the wheel list lacks.
+// Says whether pages of projects may have wheels that the wheel list lacks.
 bool has_more_on_pages(const SourceOptions& source, const Found& found) {
     return found.wheel_list && !source.index_url.empty() && !found.wheel_list->is_whole();
 }
 
-// What an index has not asked its upstreams for yet is on a project's page, not in the wheel list. A page that cannot be read
-// leaves it missing, with a warning.
+// What an index has not asked its upstreams for yet is on a project's page, not in the wheel list. A page
+// that cannot be read leaves it missing, with a warning.
 base::Status add_missing(const SourceOptions& source, const Query& query, const World& world, Found& found,
                          std::string& warning) {
     std::size_t pages = 0, unread = 0;
@@ -122,7 +122,8 @@ base::Result<std::vector<Candidate>> list_offered(const SourceOptions& source, c
             std::copy_if(offered.begin(), offered.end(), std::back_inserter(listed),
                          [&](const Candidate& candidate) { return filter.lists(candidate); });
             listed = choose(query, std::move(listed)).wheels;
-            // Only listed wheels are read. What one says of itself may hide it, and then an older one is listed.
+            // Only listed wheels are read. What one says of itself may hide it, and then an older one is
+            // listed.
             std::set<std::string> unread;
             for (const auto& candidate : listed) {
                 if (reading && read.insert(candidate.link.url).second) unread.insert(candidate.link.url);

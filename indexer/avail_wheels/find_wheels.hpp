@@ -1,4 +1,5 @@
-// The wheels of a source that a query lists: from the wheel list of an index, from its pages, or from folders.
+// The wheels of a source that a query lists: from the wheel list of an index, from its pages, or from
+// folders.
 #pragma once
 
 #include <filesystem>
@@ -30,9 +31,9 @@ struct Judging {
                                               const World& world, bool with_facts, std::string& warning,
                                               const Judging* judging = nullptr);
 
-// The wheels of any version of the wanted projects of `query`, newest first. The wheel list of an index has what it keeps
-// itself; what its upstreams offer is on the projects' pages, which installers ask. `unread`: why one could not be
-// read, by project; after some, the others are not tried.
+// The wheels of any version of the wanted projects of `query`, newest first. The wheel list of an index has
+// what it keeps itself; what its upstreams offer is on the projects' pages, which installers ask. `unread`:
+// why one could not be read, by project; after some, the others are not tried.
 [[nodiscard]] base::Result<std::vector<Candidate>> all_versions(SourceOptions source, const Query& query,
                                                                 const World& world,
                                                                 std::map<std::string, std::string>& unread);

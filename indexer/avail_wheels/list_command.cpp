@@ -9,15 +9,13 @@
 #include <utility>
 #include <vector>
 
-#include "indexer/avail_wheels/ask_registry.hpp"
 #include "indexer/avail_wheels/cli.hpp"
-#include "indexer/avail_wheels/commands.hpp"
 #include "indexer/avail_wheels/farm.hpp"
-#include "indexer/avail_wheels/node/installed_torch.hpp"
+#include "indexer/avail_wheels/node/node_probe.hpp"
 #include "indexer/avail_wheels/node_judge.hpp"
+#include "indexer/avail_wheels/run.hpp"
 #include "indexer/avail_wheels/show.hpp"
 #include "indexer/avail_wheels/source/source.hpp"
-#include "indexer/avail_wheels/this_node.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/wheel/name.hpp"
 #include "lib/wheel/version.hpp"
@@ -25,7 +23,8 @@
 namespace wheelyard::avail_wheels {
 namespace {
 
-// What to do next when nothing was found: other spellings, options that show more, what the farm builds, a request.
+// What to do next when nothing was found: other spellings, options that show more, what the farm builds, a
+// request.
 struct NextStep {
     // The wheels that another query lists, from the same source.
     std::function<base::Result<Answer>(const Query&)> find;

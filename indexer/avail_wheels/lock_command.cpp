@@ -6,12 +6,11 @@
 #include <set>
 #include <utility>
 
-#include "indexer/avail_wheels/commands.hpp"
 #include "indexer/avail_wheels/node_judge.hpp"
 #include "indexer/avail_wheels/query/lock_answer.hpp"
+#include "indexer/avail_wheels/run.hpp"
 #include "indexer/avail_wheels/show.hpp"
-#include "indexer/avail_wheels/table/document.hpp"
-#include "indexer/avail_wheels/this_node.hpp"
+#include "indexer/avail_wheels/table/table.hpp"
 
 namespace wheelyard::avail_wheels {
 
@@ -37,7 +36,8 @@ std::vector<Wanted> projects_not_here(const std::vector<LockedHere>& compared) {
     return projects;
 }
 
-// Upstreams may offer a locked version that the wheel list lacks: `more` are its wheels that are not known yet.
+// Upstreams may offer a locked version that the wheel list lacks: `more` are its wheels that are not known
+// yet.
 Answer locked_of_others(const LockWheels& wheels, const Packages& packages) {
     std::set<std::string> known;
     for (const Candidate& wheel : wheels.judged.wheels)

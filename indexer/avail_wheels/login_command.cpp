@@ -6,7 +6,7 @@
 
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/url.hpp"
-#include "lib/io/netrc_file.hpp"
+#include "lib/io/http_client.hpp"
 #include "lib/simple/login.hpp"
 
 namespace wheelyard::avail_wheels {

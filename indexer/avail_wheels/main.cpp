@@ -15,9 +15,9 @@
 
 #include "indexer/avail_wheels/run.hpp"
 #include "indexer/avail_wheels/show.hpp"
-#include "indexer/avail_wheels/table/pager.hpp"
+#include "indexer/avail_wheels/table/table.hpp"
 #ifdef WHEELYARD_STATIC
-#include "indexer/avail_wheels/source/curl_program.hpp"
+#include "indexer/avail_wheels/source/source.hpp"
 #else
 #include "lib/base/files/file.hpp"
 #include "lib/inspect/inspect.hpp"
@@ -26,9 +26,8 @@
 #endif
 #include "lib/base/process/process.hpp"
 #include "lib/base/process/terminal.hpp"
-#include "lib/base/process/terminal_columns.hpp"
-#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text_table.hpp"
+#include "lib/base/text/utf8.hpp"
 
 namespace {
 

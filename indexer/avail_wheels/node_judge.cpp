@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "indexer/avail_wheels/node/library_probe.hpp"
+#include "indexer/avail_wheels/node/node_probe.hpp"
 #include "indexer/avail_wheels/query/needs.hpp"
 #include "indexer/avail_wheels/source/source.hpp"
 
@@ -142,8 +142,8 @@ void NodeJudge::learn_required(const std::vector<Candidate>& listed) {
     learn(wheels);
 }
 
-// A wheel that requires itself in the end counts as a yes there, which is right for the first that is asked for. What else was
-// a yes meanwhile is forgotten if the first is none.
+// A wheel that requires itself in the end counts as a yes there, which is right for the first that is asked
+// for. What else was a yes meanwhile is forgotten if the first is none.
 Fit NodeJudge::fit_of_required(const Taken& taken) {
     if (depth_ == max_required_depth) return {};
     const auto [known, is_new] = required_.try_emplace(taken);

@@ -12,8 +12,8 @@
 
 namespace wheelyard::avail_wheels {
 
-// The wheels of projects that the source owns: of a folder all, because an install line takes nothing else; of an index
-// those that its farm builds, because others may come from an upstream that it has not asked yet.
+// The wheels of projects that the source owns: of a folder all, because an install line takes nothing else;
+// of an index those that its farm builds, because others may come from an upstream that it has not asked yet.
 class Ownership {
   public:
     Ownership(const SourceOptions& source, const World& world) : source_(source), world_(world) {}
@@ -21,7 +21,8 @@ class Ownership {
     void set_wheel_list(const simple::WheelList* wheel_list) { wheel_list_ = wheel_list; }
     // nullptr: it owns none.
     const std::vector<Candidate>* wheels(const std::string& project);
-    // Those that an index without upstreams has, whether it owns the project or not; nullptr: it has upstreams, or is none.
+    // Those that an index without upstreams has, whether it owns the project or not; nullptr: it has
+    // upstreams, or is none.
     const std::vector<Candidate>* has(const std::string& project);
     // Of a folder, reads a wheel of wheels(). False: there is no more to know of it.
     bool read_facts(const Candidate& wheel);
@@ -52,7 +53,8 @@ class NodeJudge {
     NodeJudge(const Options& options, const World& world, Node& node)
         : world_(world), site_(options.site), node_(node), ownership_(options.source, world) {}
 
-    // As find_wheels(), into `found`, which is not moved from here on: the node is asked for what the listed wheels need.
+    // As find_wheels(), into `found`, which is not moved from here on: the node is asked for what the listed
+    // wheels need.
     [[nodiscard]] base::Status find(const SourceOptions& source, const Query& query, std::string& warning,
                                     Found& found);
     [[nodiscard]] bool may_run(const Candidate& candidate);

@@ -3,10 +3,9 @@
 #include <ostream>
 #include <vector>
 
-#include "indexer/avail_wheels/ask_registry.hpp"
-#include "indexer/avail_wheels/commands.hpp"
 #include "indexer/avail_wheels/farm.hpp"
 #include "indexer/avail_wheels/find_wheels.hpp"
+#include "indexer/avail_wheels/run.hpp"
 #include "indexer/avail_wheels/show.hpp"
 #include "lib/base/text/url.hpp"
 #include "lib/simple/client_config.hpp"
@@ -29,7 +28,8 @@ std::string public_index(const World& world) {
     return help ? simple::parse_default_index(help->out) : std::string();
 }
 
-// Those that a request is for: of a registry the ones here, where none is named. Empty: it does not say.
+// The indexes that a request is for: of a registry the ones here, where none is named. Empty: it does not
+// say.
 std::vector<Python> requested_pythons(const Options& options, const World& world) {
     if (!options.query.pythons.empty() || !request_queue(options, world.environment))
         return options.query.pythons;

@@ -1,8 +1,8 @@
 // avail_wheels --status: what the farm builds, and what failed and why.
 #include <ostream>
 
-#include "indexer/avail_wheels/commands.hpp"
 #include "indexer/avail_wheels/farm.hpp"
+#include "indexer/avail_wheels/run.hpp"
 #include "indexer/avail_wheels/show.hpp"
 #include "lib/io/json.hpp"
 

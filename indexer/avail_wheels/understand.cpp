@@ -11,7 +11,6 @@
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
-#include "lib/simple/ini.hpp"
 #include "lib/simple/limits.hpp"
 #include "lib/simple/pip_config.hpp"
 
@@ -173,8 +172,8 @@ base::Result<Site> find_site(const Words& words, const EnvironmentMap& environme
     return Site{};
 }
 
-// The folders of `find-links` in [wheel] of pip's configuration, where the Alliance's clusters list the parts of
-// their wheelhouse that suit the loaded environment and processor. Empty: none.
+// The folders of `find-links` in [wheel] of pip's configuration, where the Alliance's clusters list the parts
+// of their wheelhouse that suit the loaded environment and processor. Empty: none.
 std::vector<std::filesystem::path> find_links_of_pip(const std::string& file) {
     std::vector<std::filesystem::path> folders;
     if (file.empty()) return folders;

@@ -1,4 +1,5 @@
-#include "indexer/avail_wheels/web_link.hpp"
+// --web: the address of the index's pages that sets "My machine" to this node.
+#include "indexer/avail_wheels/run.hpp"
 
 #include <algorithm>
 #include <ostream>
@@ -24,7 +25,8 @@ struct NodeTypeOfSite {
 
 bool suits(const status::NodeReport& type, const Node& node) {
     if (!type.machine.empty() && !node.machine.empty() && type.machine != node.machine) return false;
-    // Of a node whose GPUs are not known none is assumed: its reader would be shown wheels that do not run here.
+    // Of a node whose GPUs are not known none is assumed: its reader would be shown wheels that do not run
+    // here.
     if (!node.gpus || node.gpus->archs.empty()) return type.architectures.empty() && type.gpus == 0;
     const auto& here = node.gpus->archs;
     return std::any_of(here.begin(), here.end(), [&](const std::string& arch) {

@@ -23,14 +23,12 @@
 #include <system_error>
 #include <tuple>
 
-#include "indexer/check/web_check.hpp"
 #include "indexer/pages/simple_html.hpp"
-#include "indexer/tree/limits.hpp"
+#include "indexer/tree/disk.hpp"
 #include "indexer/tree/paths.hpp"
 #include "indexer/tree/published_state.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
-#include "lib/base/files/stand_in.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
@@ -75,7 +73,7 @@ class TreeCheck {
             note("no_index", ".",
                  tree_.native() +
                      " has no index, and nobody has published into it: give the folder of "
-                     "`publish --to` or `follow --to`, the one above INDEX/simple/");
+                     "`publish --to`, the one above INDEX/simple/");
         return std::move(report_);
     }
 
@@ -144,7 +142,7 @@ class TreeCheck {
         return {};
     }
 
-    // nullopt: the tree follows another one, and has the view.
+    // nullopt: the tree is a copy without its record. A folder find-links/ in it is the view.
     std::optional<PublishedState> record() const {
         const auto text = base::read_file(published_file(tree_), max_state_bytes);
         auto state = text ? parse_published_state(*text) : base::fail(text.error());
@@ -262,14 +260,12 @@ class TreeCheck {
             return;
         }
         if (!link.sha256.empty()) listed_[*file] = link.sha256;
-        check_file(page, *file, link.sha256, link.size);
-        if (link.has_metadata)
-            check_file(page, *file + std::string(metadata_suffix), link.metadata_sha256, std::nullopt);
+        check_file(page, *file, link.sha256, link.size_bytes);
+        if (link.has_metadata) check_file(page, *file + std::string(metadata_suffix), link.metadata_sha256);
         if (!link.provenance_sha256.empty())
-            check_file(page, *file + std::string(provenance_suffix), link.provenance_sha256, std::nullopt);
+            check_file(page, *file + std::string(provenance_suffix), link.provenance_sha256);
         if (!link.attestations_sha256.empty())
-            check_file(page, *file + std::string(attestations_suffix), link.attestations_sha256,
-                       std::nullopt);
+            check_file(page, *file + std::string(attestations_suffix), link.attestations_sha256);
     }
 
     // The path relative to the tree; nullopt if the link leaves the tree.
@@ -286,7 +282,7 @@ class TreeCheck {
     }
 
     void check_file(const std::string& page, const std::string& file, const std::string& sha256,
-                    const std::optional<std::uint64_t>& size) {
+                    std::uint64_t size_bytes = 0) {
         if (sha256.empty()) {
             note("no_hash", page, file);
             return;
@@ -296,9 +292,10 @@ class TreeCheck {
             note("missing", page, file, file);
             return;
         }
-        if (size && *size != *actual_size) {
+        if (size_bytes > 0 && size_bytes != *actual_size) {
             note("wrong_size", page,
-                 file + " has " + std::to_string(*actual_size) + " bytes, expected " + std::to_string(*size),
+                 file + " has " + std::to_string(*actual_size) + " bytes, expected " +
+                     std::to_string(size_bytes),
                  file);
             return;
         }

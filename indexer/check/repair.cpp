@@ -1,5 +1,5 @@
 // Repairs hold the tree's lock, because a running publisher may be about to list a file that looks unnamed.
-#include "indexer/check/repair.hpp"
+#include "indexer/check/check.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -8,18 +8,15 @@
 #include <system_error>
 #include <utility>
 
-#include "indexer/check/web_check.hpp"
 #include "indexer/pages/project_view.hpp"
 #include "indexer/pages/simple_html.hpp"
 #include "indexer/pages/simple_json.hpp"
 #include "indexer/publish/publish_run.hpp"
 #include "indexer/publish/same_history.hpp"
 #include "indexer/tree/disk.hpp"
-#include "indexer/tree/limits.hpp"
 #include "indexer/tree/page_files.hpp"
 #include "indexer/tree/paths.hpp"
 #include "indexer/tree/published_state.hpp"
-#include "indexer/tree/tree_lock.hpp"
 #include "lib/base/files/file.hpp"
 
 namespace wheelyard::indexer {
@@ -134,7 +131,6 @@ base::Status forget_record(const catalog::Catalog& catalog, const fs::path& tree
     WHEELYARD_ASSIGN(auto state, parse_published_state(*text));
     WHEELYARD_TRY(check_same_history(catalog, state, tree));  // impossible once the serial is reset
     forget_serial(state);
-    state.is_signed = false;  // its lists may have pages that the repair removes
     return base::replace_file(published_file(tree), render_published_state(state));
 }
 
@@ -164,15 +160,12 @@ base::Result<CheckReport> check_with_catalog(const catalog::Catalog& catalog, co
 }
 
 base::Result<RepairReport> repair_tree(const catalog::Catalog& catalog, const blobs::BlobStore& blobs,
-                                       const fs::path& tree, const base::Clock& clock,
-                                       const std::optional<IndexSigner>& signer) {
+                                       const fs::path& tree, const base::Clock& clock) {
     RepairReport report;
     WHEELYARD_TRY(base::make_directories(state_folder(tree)));
     {
         WHEELYARD_ASSIGN(const auto lock, TreeLock::acquire(tree, clock));
         WHEELYARD_ASSIGN(report.before, check_with_catalog(catalog, tree));
-        WHEELYARD_ASSIGN(const PublishedState state, read_state(tree));
-        report.lost_signatures = state.is_signed && !signer;
         const auto& found = report.before.findings;
         if (std::any_of(found.begin(), found.end(), [](const Finding& one) { return !one.file.empty(); })) {
             WHEELYARD_TRY(forget_record(catalog, tree));
@@ -184,9 +177,8 @@ base::Result<RepairReport> repair_tree(const catalog::Catalog& catalog, const bl
     const catalog::Readers readers = readers_of(state);
     WHEELYARD_ASSIGN(const auto inheritance, catalog.inheritance(readers));
     WHEELYARD_ASSIGN(const auto indexes, catalog.shown_indexes(inheritance));
-    WHEELYARD_ASSIGN(report.published,
-                     publish_with(disk, catalog, blobs, tree, indexes, clock,
-                                  {.readers = readers, .signer = signer}, {.check_everything = true}));
+    WHEELYARD_ASSIGN(report.published, publish_with(disk, catalog, blobs, tree, indexes, clock,
+                                                    {.readers = readers}, {.check_everything = true}));
     WHEELYARD_ASSIGN(report.after, check_with_catalog(catalog, tree));
     return report;
 }

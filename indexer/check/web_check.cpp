@@ -1,11 +1,12 @@
-#include "indexer/check/web_check.hpp"
+// The checks of the web UI (view "pages"): what it names is there, and it is what the catalog decides.
+#include "indexer/check/check.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <string_view>
 #include <utility>
 
-#include "indexer/tree/limits.hpp"
+#include "indexer/tree/disk.hpp"
 #include "indexer/tree/page_files.hpp"
 #include "indexer/tree/paths.hpp"
 #include "indexer/web/index_pages.hpp"
@@ -69,7 +70,6 @@ void check_web_pages(const fs::path& tree, const std::string& index, const NoteF
     if (!is_there(root / html_page)) return;
     const std::string page = index + "/project/" + std::string(search_page_file);
     const auto text = base::read_file(root / search_page_file, max_page_bytes);
-    if (text && text->starts_with(older_search_begin)) return;
     const auto top = text ? parse_search_top(*text) : base::Result<SearchTop>(tl::unexpected(text.error()));
     ReadShards files(root);
     auto list = first_projects(files, std::numeric_limits<std::size_t>::max());

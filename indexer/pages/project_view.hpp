@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "registry/catalog/catalog.hpp"
-#include "registry/catalog/version_variants.hpp"
+#include "lib/store/catalog/catalog.hpp"
+#include "lib/store/catalog/version_variants.hpp"
 
 namespace wheelyard::indexer {
 
@@ -21,20 +21,22 @@ struct ProjectView {
     catalog::ProjectStatus status = catalog::ProjectStatus::active;
     std::string status_reason = {};
     std::size_t quarantined = 0;  // files that are not listed
-    // The absolute URL of the folder of the indexes, which ends in "/": PEP 740's members need one. Empty: unknown.
+    // The absolute URL of the folder of the indexes, which ends in "/": PEP 740's members need one. Empty:
+    // unknown.
     std::string root_url = {};
-    // Names of files whose attestations another server has, which `serve` then passes on: no row has their hash.
+    // Names of files whose attestations another server has, which `serve` then passes on: no row has their
+    // hash.
     std::set<std::string, std::less<>> attested = {};
     std::vector<catalog::VariantsFile> variants = {};  // listed after the files (PEP 825)
 };
 
-// Whether a page has the URL of the file's attestations (PEP 740).
+// Says whether a page has the URL of the file's attestations (PEP 740).
 [[nodiscard]] inline bool has_attestations_url(const ProjectView& view, const catalog::FileRow& row) {
     return !view.root_url.empty() &&
            (!row.attestations_sha256.empty() || view.attested.contains(row.filename));
 }
 
-// Whether a page may list the file: neither it nor its project is quarantined (PEP 792).
+// Says whether a page may list the file: neither it nor its project is quarantined (PEP 792).
 [[nodiscard]] bool is_offered(const catalog::FileRow& row, catalog::ProjectStatus status);
 
 // Sorts by version (PEP 440 order, oldest first), then by file name. Invalid versions come first.
@@ -53,9 +55,9 @@ struct ProjectToRead {
     CatalogView* found;     // overwritten, its memory is reused
     bool is_shown = false;  // by the index; otherwise `found` is unspecified
 };
-// Reads the first of the projects, which differ, with two queries for each index that is looked into: as many as have
-// `max_rows` rows together (files and projects; the last one may exceed it), which it returns, and at least one.
-// `up_to`: without the files of a project that came later, unless there are no others.
+// Reads the first of the projects, which differ, with two queries for each index that is looked into: as many
+// as have `max_rows` rows together (files and projects; the last one may exceed it), which it returns, and at
+// least one. `up_to`: without the files of a project that came later, unless there are no others.
 [[nodiscard]] base::Result<std::size_t> read_projects(const catalog::Catalog& catalog,
                                                       const catalog::Inheritance& inheritance,
                                                       std::span<ProjectToRead> wanted, std::size_t max_rows,

@@ -5,33 +5,20 @@
 #include <string_view>
 
 #include "indexer/tree/paths.hpp"
-#include "lib/base/clock.hpp"
 #include "lib/base/text/encoding.hpp"
-#include "lib/base/text/text.hpp"
+#include "lib/simple/project_file.hpp"
 
 namespace wheelyard::indexer {
 
 namespace {
 
-// Checked for every byte of every page, so one table lookup per byte; find_first_of calls memchr for each.
-constexpr base::ByteSet special("&<>\"'");
-
-bool is_plain_html(std::string_view text) {
-    return std::none_of(text.begin(), text.end(), [](char c) { return special.has(c); });
-}
-
-void append_escaped(std::string& html, std::string_view text) {
-    if (is_plain_html(text))
-        html.append(text);
-    else
-        html.append(base::escape_html(text));
-}
+using simple::append_html_text;
 
 void append_page_start(std::string& html, std::string_view title, std::string_view project = {},
                        std::string_view more_meta = {}) {
     const auto append_title = [&] {
         html.append(title);
-        append_escaped(html, project);
+        append_html_text(html, project);
     };
     html.append(
             "<!DOCTYPE html>\n"
@@ -64,24 +51,7 @@ constexpr std::string_view page_end = "</body>\n</html>\n";
 
 void append_attribute(std::string& html, std::string_view name, std::string_view value) {
     html.append(" ").append(name).append("=\"");
-    append_escaped(html, value);
-    html.append("\"");
-}
-
-// PEP 658 names the attribute data-dist-info-metadata, PEP 714 data-core-metadata. Both are written unless
-// METADATA's Name is not normalised: pip 22.3 to 23.0 (Debian 12) reads only the older name and then rejects
-// a project that is requested in another spelling: `pip install pyyaml` fails with "inconsistent Name:
-// PyYAML". Without the older name, it downloads the wheel.
-void append_metadata(std::string& html, const catalog::FileRow& row) {
-    html.append(" data-core-metadata=\"sha256=").append(row.metadata_sha256).append("\"");
-    if (row.metadata_name == row.project)
-        html.append(" data-dist-info-metadata=\"sha256=").append(row.metadata_sha256).append("\"");
-}
-
-// No PEP names it: PyTorch's index writes it and uv reads it, for `exclude-newer`.
-void append_upload_time(std::string& html, base::UnixMicros time) {
-    html.append(" data-upload-time=\"");
-    base::append_rfc3339(html, time);
+    append_html_text(html, value);
     html.append("\"");
 }
 
@@ -90,18 +60,20 @@ void append_file_row(std::string& html, const catalog::FileRow& row, const Proje
     html += "<a href=\"";
     append_file_link(html, row, to_index);
     html.append("#sha256=").append(row.sha256).append("\"");
-    append_upload_time(html, row.upload_time);
-    if (!row.requires_python.empty()) append_attribute(html, "data-requires-python", row.requires_python);
-    if (row.yanked) append_attribute(html, "data-yanked", row.yanked_reason);
-    if (!row.metadata_sha256.empty()) append_metadata(html, row);
+    simple::append_html_attributes(html, row);
+    // PEP 658's name of data-core-metadata is written too, unless METADATA's Name is not normalised: pip 22.3 to
+    // 23.0 (Debian 12) reads only the older name and then rejects a project that is requested in another
+    // spelling: `pip install pyyaml` fails with "inconsistent Name: PyYAML". Without it, pip downloads the wheel.
+    if (!row.metadata_sha256.empty() && row.metadata_name == row.project)
+        html.append(" data-dist-info-metadata=\"sha256=").append(row.metadata_sha256).append("\"");
     if (has_attestations_url(view, row))
         append_attribute(html, "data-provenance", attestations_url(view.root_url, row));
     html.append(">");
-    append_escaped(html, row.filename);
+    append_html_text(html, row.filename);
     html.append("</a>");
     // For people: installers read the attribute.
     if (row.yanked) html.append(row.yanked_reason.empty() ? " yanked" : " yanked: ");
-    if (row.yanked) append_escaped(html, row.yanked_reason);
+    if (row.yanked) append_html_text(html, row.yanked_reason);
     html.append("<br>\n");
 }
 
@@ -117,9 +89,9 @@ void append_project_html(std::string& html, const ProjectView& view) {
         html += "<a href=\"";
         append_variants_link(html, file);
         html.append("#sha256=").append(file.sha256).append("\"");
-        append_upload_time(html, file.upload_time);
+        simple::append_html_attributes(html, file);
         html.append(">");
-        append_escaped(html, file.filename);
+        append_html_text(html, file.filename);
         html.append("</a><br>\n");
     }
     html += page_end;

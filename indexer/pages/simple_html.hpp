@@ -1,6 +1,6 @@
-// Simple pages as HTML (PEP 503, 592, 629, 658, 714, 740, 792). The format is frozen (PEP 833); newer members are
-// only in the JSON, but for the time of upload: without it uv takes no file where `exclude-newer` is set, and from a folder
-// or a plain web server it reads HTML.
+// Simple pages as HTML (PEP 503, 592, 629, 658, 714, 740, 792). The format is frozen (PEP 833); newer members
+// are only in the JSON, but for the time of upload: without it uv takes no file where `exclude-newer` is set,
+// and from a folder or a plain web server it reads HTML.
 //
 //     <a href="../../files/ab/…/six-1.16.0-py2.py3-none-any.whl#sha256=…" data-upload-time="2026-11-20T07:47:35.000000Z"
 //        data-requires-python="&gt;=2.7" data-yanked="broken on ppc64le" data-core-metadata="sha256=…">six-1.16.0-….whl</a>

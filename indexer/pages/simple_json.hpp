@@ -1,7 +1,7 @@
 // Simple pages as JSON (PEP 691), api-version 1.4: sizes, versions and upload times (PEP 700), yanks (PEP
 // 592), core metadata (PEP 714; never under its old name, which crashes old pips) and the project's status
-// (PEP 792). URLs are relative to the page, as in HTML, except that of `provenance` (PEP 740), which is absent where the tree's
-// own URL is unknown.
+// (PEP 792). URLs are relative to the page, as in HTML, except that of `provenance` (PEP 740), which is
+// absent where the tree's own URL is unknown.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
-// Brings the page of --find-links of each index up to date: TREE/<index>/find-links/index.html, one link to each file of the
-// index, also where the tree has no folder of links. After the Simple pages and files of the same run, and before files leave.
+// Brings the page of --find-links of each index up to date: TREE/<index>/find-links/index.html, one link to
+// each file of the index, also where the tree has no folder of links. After the Simple pages and files of the
+// same run, and before files leave.
 //
 // The page has the links of a project together, so an event reads and replaces those of its project.
 #pragma once
@@ -17,13 +18,13 @@
 #include "indexer/tree/disk.hpp"
 #include "lib/base/limits.hpp"
 #include "lib/base/result.hpp"
-#include "registry/catalog/catalog.hpp"
-#include "registry/catalog/inheritance.hpp"
+#include "lib/store/catalog/catalog.hpp"
+#include "lib/store/catalog/inheritance.hpp"
 
 namespace wheelyard::indexer {
 
-// Some 33,000 files. An installer reads all of it for each command, and each upload writes it anew: a larger page would say
-// instead where the files are.
+// Some 33,000 files. An installer reads all of it for each command, and each upload writes it again: a larger
+// page would say instead where the files are.
 inline constexpr std::size_t max_flat_page_bytes = 16 * base::mib;
 
 // nullopt: there is none, or it is damaged.

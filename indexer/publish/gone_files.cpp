@@ -20,8 +20,8 @@ base::Status add_files_of(const catalog::Catalog& catalog, const std::vector<std
     return {};
 }
 
-// Whether this run's events may be the first of the project in its source, so that another index supplied it
-// before.
+// Says whether this run's events may be the first of the project in its source, so that another index
+// supplied it before.
 bool is_first_of_source(const Touched& touched, const CatalogView& found) {
     const auto is_touched = [&](const catalog::FileRow& row) { return touched.has(row.filename); };
     return std::all_of(found.view.files.begin(), found.view.files.end(), is_touched) &&

@@ -3,10 +3,10 @@
 //
 // Every page is rendered from rows read *after* the last serial was read. These rows may already contain a
 // later change. That is harmless: a page is written only after all files of its own rows are in place, and
-// the later event is processed again. Files that came later are left out, since a promoted set appears in the order
-// of its events (touched_views.hpp). A damaged project or file does not block the others: it is recorded,
-// reported and retried by every run. The root is the only page that lists other pages (root_names.cpp); a
-// large one may be left to a later run. A new index appears as a whole, with its root.
+// the later event is processed again. Files that came later are left out, since a promoted set appears in the
+// order of its events (touched_views.hpp). A damaged project or file does not block the others: it is
+// recorded, reported and retried by every run. The root is the only page that lists other pages
+// (root_names.cpp); a large one may be left to a later run. A new index appears as a whole, with its root.
 #include "indexer/publish/publish.hpp"
 
 #include <algorithm>
@@ -23,18 +23,15 @@
 #include "indexer/publish/machine_wide.hpp"
 #include "indexer/publish/publish_run.hpp"
 #include "indexer/publish/same_history.hpp"
-#include "indexer/publish/signed_run.hpp"
 #include "indexer/publish/touched.hpp"
 #include "indexer/publish/touched_views.hpp"
 #include "indexer/publish/web_run.hpp"
 #include "indexer/publish/withdrawn.hpp"
 #include "indexer/tree/disk.hpp"
-#include "indexer/tree/event_log.hpp"
 #include "indexer/tree/page_files.hpp"
 #include "indexer/tree/paths.hpp"
 #include "indexer/tree/published_state.hpp"
 #include "indexer/tree/tree_files.hpp"
-#include "indexer/tree/tree_lock.hpp"
 #include "indexer/tree/variants_folders.hpp"
 
 namespace wheelyard::indexer {
@@ -80,8 +77,7 @@ class PublishRun {
             state_.copies = kept_copies();
         }
         WHEELYARD_TRY(withdraw_indexes(disk_, tree_, inheritance_, state_, renew, clock));
-        signed_.emplace(disk_, tree_, views.signer, state_.is_signed, renew);
-        WHEELYARD_TRY(signed_->begin());
+        WHEELYARD_TRY(take_over_older_tree(renew));
         bool rewrite_all = add_views(views);
         WHEELYARD_ASSIGN(auto touched, read_touched(catalog_, inheritance_, state_.serial, report_.serial));
         WHEELYARD_ASSIGN(const bool has_entered, enters_tree(touched.changed_indexes));
@@ -90,7 +86,6 @@ class PublishRun {
             rewrite_all = true;
             WHEELYARD_ASSIGN(touched, read_touched(catalog_, inheritance_, 0, report_.serial));
         }
-        const bool is_all = state_.serial == 0;
         report_.events = touched.events;
         for (const auto& stale : state_.lagging) {
             auto& project = touched.projects[{stale.index, stale.project}];
@@ -98,7 +93,6 @@ class PublishRun {
             project.is_moved = true;  // may be
         }
         WHEELYARD_TRY(touch_changed_indexes(touched));
-        signed_->read_again(touched.changed_indexes);
         WHEELYARD_TRY(note_stale_roots(touched, indexes, rewrite_all));
         WHEELYARD_ASSIGN(PublishedState done, whole_state());
         WHEELYARD_ASSIGN(const auto new_roots, stage_new_roots());
@@ -106,17 +100,11 @@ class PublishRun {
         WHEELYARD_TRY(publish_roots(touched.changed_indexes, done));
         for (const auto& folder : new_roots)
             WHEELYARD_TRY(disk_.publish_directory(folder));
-        // Before the web UI and the removal of files, which may take long: until then the pages are not the signed ones.
-        // Projects that leave are signed to be gone once they are.
-        if (left_.empty()) WHEELYARD_TRY(log_and_sign(touched, is_all, clock));
         WHEELYARD_TRY(publish_late_pages(indexes, views, done));
         WHEELYARD_TRY(remove_gone_files(touched.projects, done));
         WHEELYARD_TRY(remove_left_projects());
-        if (left_.empty())
-            WHEELYARD_TRY(files_.sync_flat());
-        else
-            WHEELYARD_TRY(log_and_sign(touched, is_all, clock));
-        done.is_signed = views.signer.has_value();
+        WHEELYARD_TRY(files_.sync_flat());
+        note_serials(touched, done);
         // Not synced: after a power cut, the next run repeats the lost part.
         WHEELYARD_TRY(record_.write(done));
         report_.files_linked = files_.linked();
@@ -125,14 +113,35 @@ class PublishRun {
     }
 
   private:
-    base::Status log_and_sign(const TouchedByLog& touched, bool is_all, const base::Clock& clock) {
-        WHEELYARD_TRY(files_.sync_flat());
-        for (const auto& [index, events] : touched.logs) {
-            WHEELYARD_ASSIGN(const catalog::Serial newest,
-                             append_events(disk_, tree_, index, events, is_all));
-            signed_->note_serial(index, newest);
+    // Programs that kept no serials of indexes kept event logs and signed lists, which would lie there as
+    // they are.
+    base::Status take_over_older_tree(const base::KeepAlive& keep_alive) {
+        if (!state_.serials.empty()) return {};
+        WHEELYARD_ASSIGN(const auto names, folders_below(tree_));
+        for (const std::string& index : names) {
+            if (index.starts_with('.')) continue;
+            for (const char* left : {"signed", "events"}) {
+                const fs::path folder = tree_ / index / left;
+                WHEELYARD_ASSIGN(const bool is_there, exists(folder));
+                if (!is_there) continue;
+                WHEELYARD_TRY(remove_folder(disk_, folder, keep_alive));
+                WHEELYARD_TRY(disk_.sync_directory(folder.parent_path()));
+            }
+            if (state_.serial > 0) state_.serials[index] = state_.serial;
         }
-        return signed_->sign(clock.now());
+        return {};
+    }
+
+    // Of the last event of each index that the tree shows.
+    void note_serials(const TouchedByLog& touched, PublishedState& done) const {
+        done.serials = state_.serials;
+        for (const auto& [name, what] : touched.projects) {
+            if (what.newest == 0) continue;
+            catalog::Serial& serial = done.serials[name.index];
+            serial = std::max(serial, what.newest);
+        }
+        for (const std::string& index : touched.changed_indexes)
+            done.serials[index] = report_.serial;
     }
 
     // Who may read it was decided when the tree was published.
@@ -155,7 +164,7 @@ class PublishRun {
         return indexes;
     }
 
-    // Whether one of them has projects and is new to this tree: it was private until now, or public.
+    // Says whether one of them has projects and is new to this tree: it was private until now, or public.
     base::Result<bool> enters_tree(const std::set<std::string>& changed_indexes) {
         if (changed_indexes.empty() || state_.serial == 0) return false;
         WHEELYARD_ASSIGN(const auto with_projects, catalog_.indexes());
@@ -201,8 +210,8 @@ class PublishRun {
         return rewrite_all;
     }
 
-    // Whether the tree has all files of a project according to its record, which is written after the files:
-    // nothing touched the project between the record and the read of its rows.
+    // Says whether the tree has all files of a project according to its record, which is written after the
+    // files: nothing touched the project between the record and the read of its rows.
     bool has_files_of(const ProjectRead& project) const {
         const Touched& touched = project.touched->second;
         return touched.newest <= files_known_up_to_ && !touched.is_moved && project.read_at == report_.serial;
@@ -298,8 +307,8 @@ class PublishRun {
         return lock_.renew();
     }
 
-    // The pages of --find-links and the web UI, if this run is the one that writes them. Pages that may name a file that
-    // leaves cannot be late, nor those of a project that lagged: its event has passed.
+    // The pages of --find-links and the web UI, if this run is the one that writes them. Pages that may name
+    // a file that leaves cannot be late, nor those of a project that lagged: its event has passed.
     base::Status publish_late_pages(const std::vector<std::string>& indexes, const TreeViews& views,
                                     PublishedState& done) {
         const bool has_web = state_.views.contains(std::string(view_pages));
@@ -442,7 +451,6 @@ class PublishRun {
             WHEELYARD_TRY(lock_.renew());
             const fs::path folder = project_folder(tree_, name.index, name.project);
             WHEELYARD_TRY(remove_pages(disk_, folder));
-            signed_->note_gone(name.index, name.project);
             WHEELYARD_TRY(remove_old_variants(disk_, folder.native(), {}));
             WHEELYARD_TRY(find_indexes_with_projects());
             WHEELYARD_ASSIGN(const auto gone,
@@ -464,7 +472,6 @@ class PublishRun {
         append_project_html(html(), view);
         WHEELYARD_ASSIGN(const bool changed, write_both(folder));
         if (changed) ++report_.project_pages;
-        signed_->note_pages(name.index, name.project, html(), json());
         return {};
     }
 
@@ -495,7 +502,6 @@ class PublishRun {
             bool is_whole = false;
             if (is_late) {
                 report_.late_roots.push_back(index);
-                WHEELYARD_TRY(signed_->note_late_root(index));
             } else {
                 WHEELYARD_ASSIGN(is_whole, publish_root(index));
             }
@@ -524,7 +530,6 @@ class PublishRun {
         html() = render_root_html(names.projects);
         WHEELYARD_ASSIGN(const bool changed, write_both(root_folder(tree_, index)));
         if (changed) ++report_.root_pages;
-        signed_->note_pages(index, {}, html(), json());
         return names.is_whole;
     }
 
@@ -540,7 +545,6 @@ class PublishRun {
     PublishSettings settings_;
     PublishedRecord record_;
     TreeFiles files_;
-    std::optional<SignedRun> signed_;  // once the run has begun
     PublishedState state_;
     catalog::Serial files_known_up_to_ = 0;
     catalog::Inheritance inheritance_;

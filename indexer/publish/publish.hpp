@@ -10,7 +10,6 @@
 //     TREE/<index>/simple/index.html, index.json           root: changes only with a new name; late if large
 //     TREE/<index>/find-links/<filename>                   link to the file: every wheel in one folder
 //     TREE/<index>/project/<project>/index.html            for people (web_run.hpp)
-//     TREE/<index>/signed/state.json                       what is signed about the pages (signed_run.hpp)
 //     TREE/.wheelyard/published.json                       the serial that the tree shows
 #pragma once
 
@@ -23,12 +22,8 @@
 #include "indexer/tree/published_state.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
-#include "registry/blobs/store.hpp"
-#include "registry/catalog/catalog.hpp"
-
-namespace wheelyard::attest {
-class SigningKey;
-}
+#include "lib/store/blobs/store.hpp"
+#include "lib/store/catalog/catalog.hpp"
 
 namespace wheelyard::indexer {
 
@@ -42,31 +37,23 @@ struct Lagging {
     base::Error error;
 };
 
-// Signs which pages an index has.
-struct IndexSigner {
-    const attest::SigningKey* key = nullptr;  // never null
-    std::int64_t history = 1;                 // as the root document names it
-    std::int64_t valid_ms = 7LL * 24 * 3600 * 1000;
-};
-
 // Optional views of a tree. A view stays once requested: later runs keep it up to date.
 struct TreeViews {
     bool find_links = false;            // <index>/find-links/, for pip's --no-index --find-links
     bool precompressed = false;         // index.html.gz and .zst next to index.html
     bool pages = false;                 // the web UI: <index>/project/, <index>/builds/, index.html
     std::optional<FarmText> farm = {};  // shown in it; nullopt: what an earlier run was given
-    // Where the tree is served: "https://HOST/", for PEP 740's absolute URLs; empty: nowhere over TLS; nullopt: as before.
-    // Another one rewrites every page.
+    // Where the tree is served: "https://HOST/", for PEP 740's absolute URLs; empty: nowhere over TLS;
+    // nullopt: as before. Another one rewrites every page.
     std::optional<std::string> root_url = {};
-    // Whose indexes the tree holds: everyone's, or (with_token) the private ones. A tree of private indexes has mode 0700.
+    // Whose indexes the tree holds: everyone's, or (with_token) the private ones. A tree of private indexes
+    // has mode 0700.
     catalog::Readers readers = catalog::Readers::everyone;
-    // nullopt: nothing is signed, and what an earlier run has signed is removed.
-    std::optional<IndexSigner> signer = {};
 };
 
 // Which stale root pages a run writes: `all`, or with `prompt` only those that are small or lose a name. The
-// tree records the rest, and a run with `all` writes them (docs/explanation/decisions/0010). The web UI comes with
-// `all`, or as soon as a file that it may name leaves the tree.
+// tree records the rest, and a run with `all` writes them (docs/explanation/decisions/0010). The web UI comes
+// with `all`, or as soon as a file that it may name leaves the tree.
 enum class RootPages { all, prompt };
 
 struct PublishReport {
@@ -83,8 +70,8 @@ struct PublishReport {
 };
 
 // One publisher per tree at a time ("lock.held"). The next run finishes what a killed one left. `indexes` get
-// root pages even before their first upload; those of other readers are ignored. "publish.other_readers": the tree holds
-// the indexes of others.
+// root pages even before their first upload; those of other readers are ignored. "publish.other_readers": the
+// tree holds the indexes of others.
 [[nodiscard]] base::Result<PublishReport> publish(const catalog::Catalog& catalog,
                                                   const blobs::BlobStore& blobs,
                                                   const std::filesystem::path& tree,

@@ -14,8 +14,8 @@
 #include "indexer/tree/disk.hpp"
 #include "lib/base/limits.hpp"
 #include "lib/base/result.hpp"
-#include "registry/catalog/catalog.hpp"
-#include "registry/catalog/inheritance.hpp"
+#include "lib/store/catalog/catalog.hpp"
+#include "lib/store/catalog/inheritance.hpp"
 
 namespace wheelyard::indexer {
 
@@ -32,7 +32,8 @@ inline constexpr std::size_t rows_read_at_once = 250;
 // every new name rewrites the whole page, and `pip install` reads only the project's page.
 inline constexpr std::uint64_t min_late_root_bytes = 256 * base::kib;
 
-// Project pages that a run with RootPages::all writes because a site reports other node types; a later run writes more.
+// Project pages that a run with RootPages::all writes because a site reports other node types; a later run
+// writes more.
 inline constexpr std::size_t pages_per_report = 500;
 
 // How a run proceeds. What it writes does not depend on it.

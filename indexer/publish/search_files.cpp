@@ -3,7 +3,7 @@
 #include <iterator>
 #include <utility>
 
-#include "indexer/tree/limits.hpp"
+#include "indexer/tree/disk.hpp"
 #include "indexer/tree/page_files.hpp"
 #include "lib/page/places.hpp"
 

@@ -1,5 +1,5 @@
-// The shards of a search in the folder of the tree. Of a run that changes them they are written together, in order; of one that
-// makes them all, some at a time, because it reads none.
+// The shards of a search in the folder of the tree. Of a run that changes them they are written together, in
+// order; of one that makes them all, some at a time, because it reads none.
 #pragma once
 
 #include <filesystem>

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "registry/catalog/file_row.hpp"
+#include "lib/store/catalog/catalog.hpp"
 
 namespace wheelyard::indexer {
 
@@ -16,7 +16,11 @@ class Reading {
 
     base::Status see(const catalog::Event& event) {
         ++touched_.events;
-        if (event.kind == catalog::EventKind::index_changed) return see_change(event);
+        if (event.kind == catalog::EventKind::index_changed) {
+            const auto& indexes = shown_by(event.index);
+            touched_.changed_indexes.insert(indexes.begin(), indexes.end());
+            return {};
+        }
         if (event.project.empty()) return {};  // an event of garbage collection; no page shows it
         std::set<TreeFile> deleted;
         if (event.kind == catalog::EventKind::file_deleted) {
@@ -34,37 +38,12 @@ class Reading {
                 project.filenames.insert(event.filename);
             project.deleted.insert(deleted.begin(), deleted.end());
         }
-        log(event, event.project);
         return {};
     }
 
     TouchedByLog take() { return std::move(touched_); }
 
   private:
-    base::Status see_change(const catalog::Event& event) {
-        const auto& indexes = shown_by(event.index);
-        touched_.changed_indexes.insert(indexes.begin(), indexes.end());
-        log(event, every_project);
-        return {};
-    }
-
-    // Adds the event to the log of every index that shows it.
-    void log(const catalog::Event& event, std::string_view project) {
-        const auto add_to = [&](EventLines& lines) {
-            lines.add(event.serial, event.time, catalog::event_kind_text(event.kind), project,
-                      event.filename);
-        };
-        const auto& indexes = shown_by(event.index);
-        if (indexes.empty()) return;  // the tree's readers may read none of them
-        for (std::size_t at = 1; at < indexes.size(); ++at)
-            add_to(touched_.logs[indexes[at]]);
-        if (last_logged_ != &indexes.front()) {
-            last_logged_ = &indexes.front();
-            last_log_ = &touched_.logs[indexes.front()];
-        }
-        add_to(*last_log_);
-    }
-
     // Events of one project usually come in a row, so the last one is cached.
     Touched& touched(const std::string& index, const std::string& project) {
         if (last_ == nullptr || last_->first.project != project || last_->first.index != index)
@@ -88,8 +67,6 @@ class Reading {
     TouchedProjects::value_type* last_ = nullptr;
     std::map<std::string, std::vector<std::string>> shown_by_;
     const std::pair<const std::string, std::vector<std::string>>* last_shown_ = nullptr;
-    const std::string* last_logged_ = nullptr;  // an index, in shown_by_
-    EventLines* last_log_ = nullptr;
 };
 
 }  // namespace

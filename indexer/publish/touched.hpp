@@ -1,5 +1,5 @@
 // What a range of the catalog's event log touches: the projects of each index, including indexes that inherit
-// them, and the events for each index's own log.
+// them.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,9 @@
 #include <vector>
 
 #include "indexer/pages/project_view.hpp"
-#include "indexer/tree/event_log.hpp"
 #include "indexer/tree/published_state.hpp"
 #include "lib/base/result.hpp"
-#include "registry/catalog/catalog.hpp"
+#include "lib/store/catalog/catalog.hpp"
 
 namespace wheelyard::indexer {
 
@@ -43,7 +42,6 @@ struct TouchedByLog {
     TouchedProjects projects;
     std::set<std::string> changed_indexes;  // the rule of the index, or of one that it inherits from, changed
     std::map<std::string, std::set<TreeFile>> deleted = {};  // by project, across indexes
-    std::map<std::string, EventLines> logs = {};             // by index
 };
 
 // The events in (after, until]. The projects of a changed index are not listed: the caller knows which of
@@ -52,7 +50,8 @@ struct TouchedByLog {
                                                       const catalog::Inheritance& inheritance,
                                                       catalog::Serial after, catalog::Serial until);
 
-// Deleted and quarantined files, and those of an index that supplied the project before: if it is moved, any of `indexes`.
+// Deleted and quarantined files, and those of an index that supplied the project before: if it is moved, any
+// of `indexes`.
 [[nodiscard]] base::Result<std::set<TreeFile>> gone_from_project(
     const catalog::Catalog& catalog, const catalog::Inheritance& inheritance, const ProjectName& name,
     const Touched& touched, const CatalogView& found, const std::vector<std::string>& indexes);

@@ -1,8 +1,10 @@
-// Reads touched projects from the catalog in batches. One transaction per batch, and few queries: one per project would
-// pay for SQLite's locks or a way to the database each time, and one for all would keep the WAL from being truncated.
+// Reads touched projects from the catalog in batches. One transaction per batch, and few queries: one per
+// project would pay for SQLite's locks or a way to the database each time, and one for all would keep the WAL
+// from being truncated.
 //
-// The order is that of each project's newest event, and files that came after `up_to` are left to a later run. So the
-// pages of a promoted set change in the order of its events: the first file's page last, when it finds the others there.
+// The order is that of each project's newest event, and files that came after `up_to` are left to a later
+// run. So the pages of a promoted set change in the order of its events: the first file's page last, when it
+// finds the others there.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +14,7 @@
 #include "indexer/pages/project_view.hpp"
 #include "indexer/publish/touched.hpp"
 #include "lib/base/result.hpp"
-#include "registry/catalog/catalog.hpp"
+#include "lib/store/catalog/catalog.hpp"
 
 namespace wheelyard::indexer {
 

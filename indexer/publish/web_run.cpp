@@ -7,7 +7,7 @@
 #include "indexer/publish/machine_wide.hpp"
 #include "indexer/publish/search_files.hpp"
 #include "indexer/publish/touched_views.hpp"
-#include "indexer/tree/limits.hpp"
+#include "indexer/tree/disk.hpp"
 #include "indexer/tree/page_files.hpp"
 #include "indexer/tree/paths.hpp"
 #include "indexer/tree/tree_files.hpp"
@@ -60,7 +60,7 @@ base::Status WebRun::run(catalog::Serial after, catalog::Serial until, const std
     return remove_gone();
 }
 
-// Reads what the tree has of each index. Without a readable search list, all projects of the index are touched.
+// Reads what the tree has of each index. Without a whole search, all projects of the index are touched.
 base::Status WebRun::prepare(const std::vector<std::string>& indexes, bool from_begin,
                              TouchedByLog& touched) {
     WHEELYARD_ASSIGN(const auto shown, catalog_.shown_indexes(inheritance_));
@@ -79,8 +79,9 @@ base::Status WebRun::prepare(const std::vector<std::string>& indexes, bool from_
         const fs::path folder = web_root_folder(tree_, index);
         WHEELYARD_ASSIGN(const auto page, disk_.size_of((folder / html_page).native()));
         WHEELYARD_ASSIGN(const auto text, read_if_there(folder / search_page_file, max_page_bytes));
+        WHEELYARD_ASSIGN(const auto begun, disk_.size_of((folder / search_begun_file).native()));
         auto top = parse_search_top(text);
-        state.is_new = from_begin || !top;
+        state.is_new = from_begin || !top || begun;
         state.is_changed = state.is_new || !page;
         if (!state.is_new) state.top = std::move(*top);
         state.shown = shown_of(state.report);
@@ -258,7 +259,8 @@ base::Status WebRun::write_indexes() {
     std::vector<IndexSummary> summaries;
     for (auto& [index, state] : indexes_) {
         WHEELYARD_TRY(keep_alive_());
-        // Before search.json and the shown report: without those a run that follows a killed one touches all again.
+        // Before the search and the shown report: without those a run that follows a killed one touches all
+        // again.
         WHEELYARD_TRY(write_sites(index, state));
         if (state.is_changed) WHEELYARD_TRY(write_search(index, state));
         WHEELYARD_TRY(write(builds_folder(tree_, index).native(),
@@ -284,31 +286,24 @@ base::Status WebRun::in_bulk(std::size_t count, const std::function<base::Status
 }
 
 base::Status WebRun::write_search(const std::string& index, IndexState& state) {
-    SearchFiles files(disk_, web_root_folder(tree_, index), settings_.precompressed, state.is_new);
+    const fs::path folder = web_root_folder(tree_, index);
+    SearchFiles files(disk_, folder, settings_.precompressed, state.is_new);
+    if (!state.entries.empty())
+        WHEELYARD_TRY(write_pages(disk_, folder.native(), {{std::string(search_begun_file), "{}\n"}}, false));
     WHEELYARD_TRY(in_bulk(state.entries.size(), [&] { return write_search(index, state, files); }));
-    return files.remove_gone();
+    WHEELYARD_TRY(files.remove_gone());
+    return disk_.remove(folder / search_begun_file);
 }
 
 base::Status WebRun::write_search(const std::string& index, IndexState& state, SearchFiles& files) {
-    const fs::path folder = web_root_folder(tree_, index);
-    const auto fail = [&](const base::Error& error) -> base::Status {
-        // Without it the next run makes all of the search again.
-        if (error.kind == base::ErrorKind::malformed)
-            WHEELYARD_TRY(remove_page(disk_, folder / search_page_file));
-        return base::fail(error);
-    };
-    auto top = update_search(files, state.top, state.entries, state.is_new);
-    if (!top) return fail(top.error());
-    state.top = std::move(*top);
+    WHEELYARD_ASSIGN(state.top, update_search(files, state.top, state.entries, state.is_new));
     SearchList first;
-    if (state.is_new) {
+    if (state.is_new) {  // in bulk, what was just written has no name yet that could be read
         for (const auto& [name, entry] : state.entries) {
             if (entry && first.size() < max_listed_projects) first.emplace(name, *entry);
         }
     } else {
-        auto listed = first_projects(files, max_listed_projects);
-        if (!listed) return fail(listed.error());
-        first = std::move(*listed);
+        WHEELYARD_ASSIGN(first, first_projects(files, max_listed_projects));
     }
     const auto title = farm_.titles.find(index);
     WHEELYARD_ASSIGN(
@@ -318,8 +313,7 @@ base::Status WebRun::write_search(const std::string& index, IndexState& state, S
                        render_search_page(frame_, index, title == farm_.titles.end() ? "" : title->second,
                                           first, state.top.count)}}));
     if (changed) ++pages_;
-    WHEELYARD_ASSIGN(const auto begun, disk_.size_of((folder / search_begun_file).native()));
-    return begun ? files.remove(std::string(search_begun_file)) : base::Status();
+    return {};
 }
 
 base::Status WebRun::remove_gone() {

@@ -10,10 +10,11 @@
 //                                                        of its project
 //     TREE/index.html, TREE/style.<hash>.css, …          the front page, and what all pages load
 //
-// A report of a site changes pages without an event: those of the projects whose cells differ, and, where the node types
-// differ, all of its index, `projects_per_report` of them in a run.
+// A report of a site changes pages without an event: those of the projects whose cells differ, and, where the
+// node types differ, all of its index, `projects_per_report` of them in a run.
 //
-// A page names only files that are in the tree: each is looked for. Files that leave the tree leave after this.
+// A page names only files that are in the tree: each is looked for. Files that leave the tree leave after
+// this.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +33,8 @@
 #include "indexer/web/site_wheels.hpp"
 #include "lib/base/result.hpp"
 #include "lib/page/farm.hpp"
-#include "registry/catalog/catalog.hpp"
-#include "registry/catalog/inheritance.hpp"
+#include "lib/store/catalog/catalog.hpp"
+#include "lib/store/catalog/inheritance.hpp"
 
 namespace wheelyard::indexer {
 
@@ -62,7 +63,8 @@ class WebRun {
           keep_alive_(std::move(keep_alive)),
           settings_(settings) {}
 
-    // The events in (after, until], the projects of `again`, and all of `indexes` that have no search page yet.
+    // The events in (after, until], the projects of `again`, and all of `indexes` that have no search page
+    // yet.
     [[nodiscard]] base::Status run(catalog::Serial after, catalog::Serial until,
                                    const std::set<ProjectName>& again,
                                    const std::vector<std::string>& indexes);
@@ -77,7 +79,7 @@ class WebRun {
     struct IndexState {
         SearchTop top;
         SearchChanges entries;  // of the projects that this run touches
-        bool is_new = false;    // there is no search yet: `entries` are all projects
+        bool is_new = false;    // there is no whole search: `entries` are all projects
         FarmReport report;
         ShownReport shown;                              // of that report, once this run is over
         std::map<std::string, SiteWheels> site_wheels;  // of each site of that report
@@ -121,8 +123,8 @@ class WebRun {
     std::uint64_t pages_ = 0;
 };
 
-// Identifies what decides the look of all pages: the program's assets and version, and the farm's own text. Pages of
-// another look are written again.
+// Identifies what decides the look of all pages: the program's assets and version, and the farm's own text.
+// Pages of another look are written again.
 [[nodiscard]] std::string look_of(const FarmText& farm);
 
 }  // namespace wheelyard::indexer

@@ -3,9 +3,9 @@
 #include <system_error>
 #include <vector>
 
+#include "indexer/tree/disk.hpp"
 #include "indexer/tree/page_files.hpp"
 #include "indexer/tree/paths.hpp"
-#include "indexer/tree/tree_lock.hpp"
 
 namespace wheelyard::indexer {
 
@@ -35,6 +35,7 @@ base::Status withdraw_indexes(Disk& disk, const fs::path& tree, const catalog::I
                               const base::Clock& clock) {
     std::erase_if(state.stale_roots, [&](const std::string& index) { return !inheritance.is_in(index); });
     std::erase_if(state.lagging, [&](const StaleProject& stale) { return !inheritance.is_in(stale.index); });
+    std::erase_if(state.serials, [&](const auto& of) { return !inheritance.is_in(of.first); });
     keep_readers(state.pages.farm, inheritance);
     WHEELYARD_ASSIGN(auto names, folders_below(tree));
     std::erase_if(names,

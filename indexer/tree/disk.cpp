@@ -16,11 +16,10 @@
 #include <utility>
 #include <vector>
 
-#include "indexer/tree/limits.hpp"
+#include "indexer/tree/paths.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
-#include "lib/base/files/stand_in.hpp"
-#include "lib/base/files/temporary_files.hpp"
+#include "lib/base/files/temp_dir.hpp"
 #include "lib/base/text/encoding.hpp"
 
 namespace wheelyard::indexer {
@@ -119,9 +118,28 @@ base::Result<bool> LocalDisk::make_directories(const std::string& path) {
 
 base::Status LocalDisk::place_blob(const blobs::BlobStore& blobs, const std::string& sha256,
                                    const std::string& to, const base::KeepAlive& keep_alive) {
-    const Source blob{.link = [&](const AtPath& at) { return blobs.link_into(sha256, at.folder, at.path); },
-                      .open = [&] { return blobs.open(sha256, blobs::ReadFrom::cache); }};
-    return link_or_copy(blob, to, sha256, keep_alive);
+    const auto link_to = [&](const AtPath& at) { return blobs.link_into(sha256, at.folder, at.path); };
+    const base::Status linked = link_to(at_path(to));
+    if (linked) return {};
+    const int why = linked.error().os_error;
+    if (why == ENOENT) return fail_missing(linked.error());
+    const fs::path path = hidden_.actual(to);
+    if (why == EEXIST) {
+        // rename(2) does nothing if both names are the same file already, so the temporary name is always
+        // unlinked.
+        const std::string temp = temp_name_in(path.parent_path().native());
+        const bool is_linked = link_to({AT_FDCWD, temp.c_str()}).has_value();
+        const bool is_renamed = is_linked && ::rename(temp.c_str(), path.c_str()) == 0;
+        if (is_linked) ::unlink(temp.c_str());
+        if (is_renamed) return {};
+    } else if (std::find(link_is_impossible.begin(), link_is_impossible.end(), why) ==
+               link_is_impossible.end()) {
+        return base::fail_errno("link", to, why);
+    }
+    const auto reader = blobs.open(sha256, blobs::ReadFrom::cache);
+    if (!reader)
+        return reader.error().os_error == ENOENT ? fail_missing(reader.error()) : base::fail(reader.error());
+    return copy_verified(**reader, path, sha256, keep_alive);
 }
 
 base::Status LocalDisk::place_stand_in(const std::string& to, std::uint64_t size_bytes) {
@@ -136,43 +154,6 @@ base::Status LocalDisk::place_stand_in(const std::string& to, std::uint64_t size
     auto done = finish();
     if (!done) ::unlink(temp.c_str());
     return done;
-}
-
-base::Status LocalDisk::link_or_copy(const std::string& from, const std::string& to,
-                                     const std::string& sha256, const base::KeepAlive& keep_alive) {
-    const Source file{.link = [&](const AtPath& at) -> base::Status {
-                          if (::linkat(AT_FDCWD, from.c_str(), at.folder, at.path, 0) == 0) return {};
-                          return base::fail_errno("link", from, errno);
-                      },
-                      .open = [&]() -> base::Result<std::unique_ptr<base::Reader>> {
-                          WHEELYARD_ASSIGN(base::FileReader reader, base::FileReader::open(from));
-                          return std::make_unique<base::FileReader>(std::move(reader));
-                      }};
-    return link_or_copy(file, to, sha256, keep_alive);
-}
-
-base::Status LocalDisk::link_or_copy(const Source& from, const std::string& to, const std::string& sha256,
-                                     const base::KeepAlive& keep_alive) const {
-    const base::Status linked = from.link(at_path(to));
-    if (linked) return {};
-    const int why = linked.error().os_error;
-    if (why == ENOENT) return fail_missing(linked.error());
-    const fs::path path = hidden_.actual(to);
-    if (why == EEXIST) {
-        // rename(2) does nothing if both names are the same file already, so the temporary name is always unlinked.
-        const std::string temp = temp_name_in(path.parent_path().native());
-        const bool is_linked = from.link({AT_FDCWD, temp.c_str()}).has_value();
-        const bool is_renamed = is_linked && ::rename(temp.c_str(), path.c_str()) == 0;
-        if (is_linked) ::unlink(temp.c_str());
-        if (is_renamed) return {};
-    } else if (std::find(link_is_impossible.begin(), link_is_impossible.end(), why) ==
-               link_is_impossible.end()) {
-        return base::fail_errno("link", to, why);
-    }
-    const auto reader = from.open();
-    if (!reader)
-        return reader.error().os_error == ENOENT ? fail_missing(reader.error()) : base::fail(reader.error());
-    return copy_verified(**reader, path, sha256, keep_alive);
 }
 
 base::Status LocalDisk::sync_directory(const std::string& path) {
@@ -376,6 +357,27 @@ base::Status copy_verified(const base::Reader& from, const fs::path& to, const s
              "restore this file from a backup; no page that links to it was published"});
     }
     return copy.commit();
+}
+
+base::Result<TreeLock> TreeLock::acquire(const std::filesystem::path& tree, const base::Clock& clock) {
+    return acquire_file(state_folder(tree) / "lock", clock);
+}
+
+base::Result<TreeLock> TreeLock::acquire_wheel_lists(const std::filesystem::path& tree,
+                                                     const base::Clock& clock) {
+    return acquire_file(wheel_lists_folder(tree) / "lock", clock);
+}
+
+base::Result<TreeLock> TreeLock::acquire_file(const std::filesystem::path& file, const base::Clock& clock) {
+    WHEELYARD_ASSIGN(auto lock, base::LockFile::acquire(file, clock, lock_stale_after_ms));
+    return TreeLock(std::move(lock), clock);
+}
+
+base::Status TreeLock::renew() {
+    const auto since = clock_.now() - renewed_;
+    if (since >= 0 && since < lock_stale_after_ms * 1000 / 4) return {};  // the clock may step back
+    renewed_ = clock_.now();
+    return lock_.refresh(clock_);
 }
 
 }  // namespace wheelyard::indexer

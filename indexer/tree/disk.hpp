@@ -2,6 +2,7 @@
 // each of them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -11,13 +12,58 @@
 #include <string_view>
 #include <vector>
 
-#include "indexer/tree/hidden_folders.hpp"
+#include "lib/base/clock.hpp"
 #include "lib/base/files/fd.hpp"
 #include "lib/base/files/file.hpp"
+#include "lib/base/files/lock_file.hpp"
+#include "lib/base/keep_alive.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/base/result.hpp"
-#include "registry/blobs/store.hpp"
+#include "lib/store/blobs/store.hpp"
 
 namespace wheelyard::indexer {
+
+// A path for the *at() system calls: relative to an open folder.
+struct AtPath {
+    int folder;
+    const char* path;  // points into the text that it was made from
+};
+
+class HiddenFolders {
+  public:
+    HiddenFolders() = default;
+    HiddenFolders(const HiddenFolders&) = delete;
+    HiddenFolders& operator=(const HiddenFolders&) = delete;
+    ~HiddenFolders();  // removes what was not published
+
+    // A unique temporary name for `folder`. The caller creates that folder, then calls add().
+    [[nodiscard]] static std::string name_for(const std::string& folder);
+    // From here on paths below `folder` lead to `actual`, which exists and is removed unless show() publishes
+    // it.
+    [[nodiscard]] base::Status add(const std::string& folder, std::string actual);
+    // Renames the staged folder to `folder`, which must be an empty folder or not exist.
+    [[nodiscard]] base::Status show(const std::string& folder);
+    // Removes what killed runs staged for `folder`. The caller must hold the tree's lock.
+    [[nodiscard]] static base::Status remove_leftovers(const std::string& folder,
+                                                       const base::KeepAlive& keep_alive);
+
+    [[nodiscard]] bool is_empty() const { return hidden_.empty(); }
+    [[nodiscard]] bool has(const std::string& path) const;
+    // Where `path` is inside the staged folder that contains it; its path is nullptr if none does.
+    [[nodiscard]] AtPath at_path(const std::string& path) const;
+    // `path` unchanged if it is not in a staged folder.
+    [[nodiscard]] std::string actual(const std::string& path) const;
+
+  private:
+    struct Hidden {
+        std::string prefix;  // the final path and "/"
+        std::string actual;  // the temporary path
+        base::Fd folder;
+        // The part of `path` below this folder; "." for the folder itself, nullptr if `path` is elsewhere.
+        [[nodiscard]] const char* rest_of(const std::string& path) const;
+    };
+    std::vector<Hidden> hidden_;
+};
 
 struct NamedBytes {
     std::string name;  // a file name, without a folder
@@ -36,30 +82,26 @@ class Disk {
     // Also creates missing parents; each new directory is durable on return. True: the last one is new, and
     // so empty.
     [[nodiscard]] virtual base::Result<bool> make_directories(const std::string& path) = 0;
-    // Hard-links `to` to the blob, or copies it where the store or the file system allows no link; a copy is checked
-    // against `sha256`, fsynced and renamed. Replaces an existing `to`. Durable after the next
+    // Hard-links `to` to the blob, or copies it where the store or the file system allows no link; a copy is
+    // checked against `sha256`, fsynced and renamed. Replaces an existing `to`. Durable after the next
     // sync_directory.
     [[nodiscard]] virtual base::Status place_blob(const blobs::BlobStore& blobs, const std::string& sha256,
                                                   const std::string& to,
                                                   const base::KeepAlive& keep_alive) = 0;
-    // Makes `to` a stand-in (lib/base/files/stand_in.hpp) for a blob of a store that serves files itself. Replaces an
-    // existing `to`. Durable after the next sync_directory.
+    // Makes `to` a stand-in (lib/base/files/file.hpp) for a blob of a store that serves files itself.
+    // Replaces an existing `to`. Durable after the next sync_directory.
     [[nodiscard]] virtual base::Status place_stand_in(const std::string& to, std::uint64_t size_bytes) = 0;
-    // As place_blob, for a file.
-    [[nodiscard]] virtual base::Status link_or_copy(const std::string& from, const std::string& to,
-                                                    const std::string& sha256,
-                                                    const base::KeepAlive& keep_alive) = 0;
     [[nodiscard]] virtual base::Status sync_directory(const std::string& path) = 0;
     // Atomic: readers see the old bytes or the new ones. Durable after the next sync_directory.
     [[nodiscard]] virtual base::Status replace(const std::filesystem::path& path, std::string_view bytes) = 0;
-    // As replace, for several files of one folder, which appear in this order. Durable on return.
+    // Replaces several files of one folder, which appear in this order. Durable on return.
     [[nodiscard]] virtual base::Status replace_together(const std::string& folder,
                                                         const std::vector<NamedBytes>& files) = 0;
     // Makes `path` a symbolic link to `target` (relative), or a hard link to its file where symbolic links
     // are impossible. False: it already was. Durable after the next sync_directory.
     [[nodiscard]] virtual base::Result<bool> symlink(const std::filesystem::path& path,
                                                      const std::filesystem::path& target) = 0;
-    // As replace, with the temporary file at `temp`: a path in another folder of the same file system.
+    // Replaces with the temporary file at `temp`: a path in another folder of the same file system.
     // Overwrites an existing `temp`, such as one that a killed run left.
     [[nodiscard]] virtual base::Status replace_via(const std::filesystem::path& temp,
                                                    const std::filesystem::path& path,
@@ -106,9 +148,6 @@ class LocalDisk final : public Disk {
     [[nodiscard]] base::Status place_blob(const blobs::BlobStore& blobs, const std::string& sha256,
                                           const std::string& to, const base::KeepAlive& keep_alive) override;
     [[nodiscard]] base::Status place_stand_in(const std::string& to, std::uint64_t size_bytes) override;
-    [[nodiscard]] base::Status link_or_copy(const std::string& from, const std::string& to,
-                                            const std::string& sha256,
-                                            const base::KeepAlive& keep_alive) override;
     [[nodiscard]] base::Status sync_directory(const std::string& path) override;
     [[nodiscard]] base::Status replace(const std::filesystem::path& path, std::string_view bytes) override;
     [[nodiscard]] base::Status replace_together(const std::string& folder,
@@ -137,14 +176,6 @@ class LocalDisk final : public Disk {
     // In bulk, paths of the tree are resolved from its open folder, and those of a staged folder from that
     // one. This saves the kernel a full path walk for each of millions of files.
     [[nodiscard]] AtPath at_path(const std::string& path) const;
-    // A file to link to, or to copy.
-    struct Source {
-        std::function<base::Status(const AtPath&)> link;  // `os_error` is that of link(2)
-        std::function<base::Result<std::unique_ptr<base::Reader>>()> open;
-    };
-    [[nodiscard]] base::Status link_or_copy(const Source& from, const std::string& to,
-                                            const std::string& sha256,
-                                            const base::KeepAlive& keep_alive) const;
     [[nodiscard]] base::Result<base::Fd> create(const std::string& path, int how) const;
     [[nodiscard]] base::Status write_staged(const std::string& folder,
                                             const std::vector<NamedBytes>& files) const;
@@ -163,8 +194,66 @@ class LocalDisk final : public Disk {
     HiddenFolders hidden_;
 };
 
-// The copy that link_or_copy falls back to.
+// The copy that place_blob falls back to.
 [[nodiscard]] base::Status copy_verified(const base::Reader& from, const std::filesystem::path& to,
                                          const std::string& sha256, const base::KeepAlive& keep_alive);
+
+// A larger page counts as changed without a comparison and is not checked.
+inline constexpr std::uint64_t max_page_bytes = 256 * base::mib;
+
+// Compressing a smaller text gains nothing, so it gets no copies.
+inline constexpr std::size_t min_gzipped_bytes = 1'024;
+// From here on a page gets them in every tree, because `serve` does not compress larger ones
+// (max_cached_page_bytes).
+inline constexpr std::size_t min_large_page_bytes = base::mib;
+
+// published.json holds one number and some index names.
+inline constexpr std::uint64_t max_state_bytes = base::mib;
+
+// A lock of another host that is not renewed for this long is stale. It is renewed at a quarter of this time.
+inline constexpr std::int64_t lock_stale_after_ms = 120'000;
+
+// Interval and number of attempts of a command while another process holds the lock.
+inline constexpr std::int64_t lock_poll_ms = 20;
+inline constexpr int max_lock_polls = 1'000;
+
+// Read and hashed per step when a blob is copied because it cannot be linked.
+inline constexpr std::size_t copy_chunk_bytes = base::mib;
+
+// The lock of a published tree: one writer at a time, across hosts (lib/base/files/lock_file.hpp).
+
+class TreeLock {
+  public:
+    // The tree's state folder must exist. "lock.held": another process writes.
+    [[nodiscard]] static base::Result<TreeLock> acquire(const std::filesystem::path& tree,
+                                                        const base::Clock& clock);
+    // The lock of the tree's wheel lists. Independent of the tree's own lock.
+    [[nodiscard]] static base::Result<TreeLock> acquire_wheel_lists(const std::filesystem::path& tree,
+                                                                    const base::Clock& clock);
+    // Called often during long work; renews the lock only when due. "lock.lost": another process took it
+    // over.
+    [[nodiscard]] base::Status renew();
+
+  private:
+    [[nodiscard]] static base::Result<TreeLock> acquire_file(const std::filesystem::path& file,
+                                                             const base::Clock& clock);
+    TreeLock(base::LockFile lock, const base::Clock& clock)
+        : lock_(std::move(lock)), clock_(clock), renewed_(clock.now()) {}
+
+    base::LockFile lock_;
+    const base::Clock& clock_;
+    base::UnixMicros renewed_;
+};
+
+// The server and people's commands publish the same tree: calls `work` until no other process holds its lock,
+// for at most max_lock_polls. The last answer is returned.
+template <typename Work>
+auto in_turn(base::Clock& clock, Work work) -> decltype(work()) {
+    for (int polls = 0;; ++polls) {
+        auto done = work();
+        if (done || done.error().kind != base::ErrorKind::busy || polls == max_lock_polls) return done;
+        clock.sleep_ms(lock_poll_ms);
+    }
+}
 
 }  // namespace wheelyard::indexer

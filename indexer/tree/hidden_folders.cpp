@@ -1,4 +1,6 @@
-#include "indexer/tree/hidden_folders.hpp"
+// Staged folders that readers do not see yet. Each is created as `.NAME.tmp.*` next to its final name.
+// Until it is published, paths below the final name lead there.
+#include "indexer/tree/disk.hpp"
 
 #include <algorithm>
 #include <cerrno>

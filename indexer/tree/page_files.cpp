@@ -8,7 +8,7 @@
 #include <system_error>
 #include <utility>
 
-#include "indexer/tree/limits.hpp"
+#include "indexer/tree/disk.hpp"
 #include "indexer/tree/paths.hpp"
 #include "lib/io/gzip.hpp"
 #include "lib/io/zstd.hpp"
@@ -190,13 +190,18 @@ base::Result<std::vector<std::string>> folders_below(const fs::path& root) {
     return names;
 }
 
-base::Result<std::vector<std::string>> names_with_pages(const fs::path& tree, const std::string& index) {
-    WHEELYARD_ASSIGN(auto names, names_with_folders(tree, index));
-    std::erase_if(names, [&](const std::string& name) {
-        std::error_code ignored;
-        return !fs::exists(project_folder(tree, index, name) / html_page, ignored);
-    });
-    return names;
+base::Result<bool> write_status_file(Disk& disk, const std::filesystem::path& tree, const std::string& index,
+                                     std::string_view document) {
+    const std::filesystem::path file = status_file(tree, index);
+    WHEELYARD_ASSIGN(const auto size, disk.size_of(file.native()));
+    if (size == document.size()) {
+        const auto old = disk.read(file, document.size());
+        if (old && *old == document) return false;
+    }
+    WHEELYARD_TRY(disk.make_directories(state_folder(tree).native()));
+    // Not synced: the next report replaces it.
+    WHEELYARD_TRY(replace_text_via(disk, draft_file(tree, index, status_draft), file, document));
+    return true;
 }
 
 }  // namespace wheelyard::indexer

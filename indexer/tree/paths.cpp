@@ -66,10 +66,6 @@ fs::path status_file(const fs::path& tree, std::string_view index) {
     return below(tree, index, "status.json");
 }
 
-fs::path signed_folder(const fs::path& tree, std::string_view index) {
-    return below(tree, index, "signed");
-}
-
 fs::path flat_folder(const fs::path& tree, std::string_view index) {
     return below(tree, index, "find-links");
 }

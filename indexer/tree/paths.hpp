@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "registry/catalog/catalog.hpp"
-#include "registry/catalog/version_variants.hpp"
+#include "lib/store/catalog/catalog.hpp"
+#include "lib/store/catalog/version_variants.hpp"
 
 namespace wheelyard::indexer {
 
@@ -15,7 +15,8 @@ inline constexpr std::string_view json_page = "index.json";
 inline constexpr std::string_view gzip_suffix = ".gz";            // of a compressed copy: nginx's gzip_static
 inline constexpr std::string_view zstd_suffix = ".zst";           // the same for its module zstd_static
 inline constexpr std::string_view metadata_suffix = ".metadata";  // PEP 658
-// The wheel's provenance. The longest name of a wheel leaves room for ".metadata" only, thus the short suffix.
+// The wheel's provenance. The longest name of a wheel leaves room for ".metadata" only, thus the short
+// suffix.
 inline constexpr std::string_view provenance_suffix = ".prov";
 inline constexpr std::string_view attestations_suffix = ".pep740";  // its provenance object
 
@@ -45,11 +46,9 @@ inline constexpr std::string_view feed_page = "feed.xml";
 // What the sites of the index report; the registry writes it.
 [[nodiscard]] std::filesystem::path status_file(const std::filesystem::path& tree, std::string_view index);
 
-// What is signed about the index's pages (publish/signed_run.hpp).
-[[nodiscard]] std::filesystem::path signed_folder(const std::filesystem::path& tree, std::string_view index);
-
-// TREE/<index>/find-links: every file of the index in one folder (view "find-links"), and its page with a link to each, for
-// `pip --no-index --find-links`. The page has no compressed copy: pip reads a folder's index.html.gz as if it were HTML.
+// TREE/<index>/find-links: every file of the index in one folder (view "find-links"), and its page with a
+// link to each, for `pip --no-index --find-links`. The page has no compressed copy: pip reads a folder's
+// index.html.gz as if it were HTML.
 [[nodiscard]] std::filesystem::path flat_folder(const std::filesystem::path& tree, std::string_view index);
 
 // The target of a link in that folder.
@@ -58,8 +57,8 @@ inline constexpr std::string_view feed_page = "feed.xml";
 // The tree's state record (published_state.hpp).
 [[nodiscard]] std::filesystem::path published_file(const std::filesystem::path& tree);
 
-// Where the file TREE/<index>/<name> is written before it is renamed: ".wheelyard/<name>-<index>.new". After a kill it is still
-// there, and names projects of the index.
+// Where the file TREE/<index>/<name> is written before it is renamed: ".wheelyard/<name>-<index>.new". After
+// a kill it is still there, and names projects of the index.
 [[nodiscard]] std::filesystem::path draft_file(const std::filesystem::path& tree, std::string_view index,
                                                std::string_view name);
 inline constexpr std::string_view status_draft = "status";
@@ -76,8 +75,9 @@ inline constexpr std::string_view flat_draft = "find-links";
 // Appends only unreserved characters, `/` and `%`, so neither HTML nor JSON needs to escape it.
 // `to_index`: from the page's folder to that of the index.
 void append_file_link(std::string& text, const catalog::FileRow& row, std::string_view to_index = "../../");
-// The same to a version's variants: "<sha256>/torch-2.9.0-variants.json", below the folder of the project's page. The file
-// changes with the version's wheels; each state has a name of its own, so that a page read a moment ago still holds.
+// The same to a version's variants: "<sha256>/torch-2.9.0-variants.json", below the folder of the project's
+// page. The file changes with the version's wheels; each state has a name of its own, so that a page read a
+// moment ago still holds.
 void append_variants_link(std::string& text, const catalog::VariantsFile& file);
 
 }  // namespace wheelyard::indexer

@@ -1,7 +1,11 @@
 // The JSON of published.json.
 #include "indexer/tree/published_state.hpp"
 
-#include "indexer/tree/limits.hpp"
+#include <map>
+#include <string>
+#include <type_traits>
+
+#include "indexer/tree/disk.hpp"
 #include "indexer/tree/paths.hpp"
 #include "lib/base/text/words.hpp"
 #include "lib/io/record.hpp"
@@ -28,22 +32,29 @@ constexpr auto stale_record = io::record<StaleProject>({
         "deleted", "removed from the catalog, maybe still in the tree", Need::valid),
 });
 
-// Texts by name; other values are ignored.
-struct TextMap {
-    static Json to(const std::map<std::string, std::string>& texts) {
+// Values by name; those of another type are ignored.
+template <typename T>
+struct ByName {
+    static Json to(const std::map<std::string, T>& values) {
         Json json = Json::object();
-        for (const auto& [name, text] : texts)
-            json.set(name, text);
+        for (const auto& [name, value] : values)
+            json.set(name, value);
         return json;
     }
-    static bool from(const Json& json, std::map<std::string, std::string>& into) {
+    static bool from(const Json& json, std::map<std::string, T>& into) {
         if (json.as_object() == nullptr) return false;
         for (const auto& [name, value] : *json.as_object()) {
-            if (value.as_string() != nullptr) into.emplace(name, *value.as_string());
+            if constexpr (std::is_same_v<T, std::string>) {
+                if (value.as_string() != nullptr) into.emplace(name, *value.as_string());
+            } else {
+                if (value.as_int()) into.emplace(name, *value.as_int());
+            }
         }
         return true;
     }
-    static std::string type() { return "object of texts"; }
+    static std::string type() {
+        return std::is_same_v<T, std::string> ? "object of texts" : "object of numbers";
+    }
 };
 
 constexpr auto farm_record = io::record<FarmText>({
@@ -54,7 +65,7 @@ constexpr auto farm_record = io::record<FarmText>({
     field<&FarmText::logo>("logo", "the published name of its logo"),
     field<&FarmText::url>("url", "where readers find it"),
     field<&FarmText::login>("login", "where they log in"),
-    field<TextMap, &FarmText::titles>("titles", "of indexes, for people"),
+    field<ByName<std::string>, &FarmText::titles>("titles", "of indexes, for people"),
     field<&FarmText::hidden>("hidden", "indexes that the front page does not list"),
     field<&FarmText::without_pages>("without_pages", "indexes that have no web UI"),
 });
@@ -85,6 +96,12 @@ struct Lagging : io::ListOf<io::Nested<stale_record>> {
     }
 };
 
+struct Serials : ByName<catalog::Serial> {
+    static Json to(const std::map<std::string, catalog::Serial>& serials) {
+        return serials.empty() ? Json() : ByName::to(serials);
+    }
+};
+
 using P = PublishedState;
 constexpr auto published_record = io::record<P>({
     field<&P::serial>("serial", "the last event that the tree has", Need::required),
@@ -94,8 +111,8 @@ constexpr auto published_record = io::record<P>({
                                                Written::if_given),
     field<&P::views>("views", "what the tree has in addition to pages and files"),
     field<&P::copies>("copies", "which compressed copies of pages are up to date"),
-    field<&P::is_signed>("signed", "the lists of signed pages are those of the pages", Need::optional,
-                         Written::if_given),
+    field<Serials, &P::serials>("serials", "of the last event of each index that the tree shows",
+                                Need::optional, Written::unless_null),
     field<&P::stale_roots>("stale_roots", "indexes whose root page lacks a project"),
     field<&P::root_url>("root_url", "the absolute URL in its pages, or empty", Need::even_empty,
                         Written::unless_null),
@@ -105,16 +122,6 @@ constexpr auto published_record = io::record<P>({
                                 Written::unless_null),
 });
 }  // namespace
-
-Json tree_file_json(const TreeFile& file) {
-    return file_record.write(file);
-}
-
-base::Result<TreeFile> parse_tree_file(const Json& json) {
-    TreeFile file;
-    WHEELYARD_TRY(file_record.read(json, file));
-    return file;
-}
 
 void forget_serial(PublishedState& state) {
     state.serial = 0;

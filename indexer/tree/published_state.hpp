@@ -12,15 +12,16 @@
 //
 // `pages` says how far the web UI is and what the farm's configuration said about itself:
 // {"serial":12,"look":"…","farm":{"title":"","text":"","contact":"","style":"","logo":"",
-// "titles":{"main":"Wheels of Bede"},"hidden":["staging"],"without_pages":[]}}. A server writes them a moment after the
-// Simple pages.
+// "titles":{"main":"Wheels of Bede"},"hidden":["staging"],"without_pages":[]}}. A server writes them a moment
+// after the Simple pages.
 //
 // `find_links` is the event up to which the pages of --find-links are current, likewise.
 //
-// `read` is "token" in a tree of private indexes, and absent in one of public indexes. A tree never changes from one to
-// the other.
+// `read` is "token" in a tree of private indexes, and absent in one of public indexes. A tree never changes
+// from one to the other.
 //
-// `signed` is true if the last run kept the lists of signed pages (signed_run.hpp).
+// `serials` has the last event of each index that the tree shows: {"main":12}. The server passes it on to
+// mirrors.
 //
 // A root page is stale from before the first page of a new project is written until a root that lists it is
 // published. It is recorded first so that a run after a kill can finish: by then, the page exists and nothing
@@ -38,7 +39,7 @@
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
 #include "lib/io/json.hpp"
-#include "registry/catalog/catalog.hpp"
+#include "lib/store/catalog/catalog.hpp"
 
 namespace wheelyard::indexer {
 
@@ -99,19 +100,18 @@ struct PublishedState {
     catalog::Serial flat_serial =
         0;  // up to which event the pages of --find-links are current; 0: written again
     PagesState pages = {};
-    // The absolute URL in its pages, as TreeViews had it; nullopt: no run was given one, nor were there attestations.
+    // The absolute URL in its pages, as TreeViews had it; nullopt: no run was given one, nor were there
+    // attestations.
     std::optional<std::string> root_url = {};
     bool is_private = false;  // holds the private indexes instead of the public ones
-    // Suffixes of the compressed copies that its last writer kept up to date; a writer that did not know of them left none.
+    // Suffixes of the compressed copies that its last writer kept up to date; a writer that did not know of
+    // them left none.
     std::set<std::string> copies = {};
-    // Its last writer kept the lists of signed pages; one that did not know of them left this out.
-    bool is_signed = false;
+    // By index, of its last event that the tree shows; empty in a tree of a program that kept event logs
+    // instead.
+    std::map<std::string, catalog::Serial> serials = {};
     bool operator==(const PublishedState&) const = default;
 };
-
-// A JSON part shared with a follower's state (followed_state.hpp): {"sha256":…,"filename":…}.
-[[nodiscard]] io::Json tree_file_json(const TreeFile& file);
-[[nodiscard]] base::Result<TreeFile> parse_tree_file(const io::Json& json);
 
 // Makes the next run read the event log from the beginning and check every file.
 void forget_serial(PublishedState& state);

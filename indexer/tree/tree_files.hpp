@@ -1,4 +1,5 @@
-// Places wheels in a tree, with their METADATA, their provenance and their links in the flat view, and removes them.
+// Places wheels in a tree, with their METADATA, their provenance and their links in the flat view, and
+// removes them.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +11,8 @@
 #include "indexer/tree/disk.hpp"
 #include "indexer/tree/published_state.hpp"
 #include "lib/base/result.hpp"
-#include "registry/blobs/store.hpp"
-#include "registry/catalog/catalog.hpp"
+#include "lib/store/blobs/store.hpp"
+#include "lib/store/catalog/catalog.hpp"
 
 namespace wheelyard::indexer {
 

@@ -1,6 +1,6 @@
-// {name}-{version}-variants.json (PEP 825) in a folder of its hash below the project's page. A version's file changes with
-// its wheels, and installers check the hash that the page gives: with one address for all states, each upload would break
-// the installs that have just read the page. So the last states stay.
+// {name}-{version}-variants.json (PEP 825) in a folder of its hash below the project's page. A version's file
+// changes with its wheels, and installers check the hash that the page gives: with one address for all
+// states, each upload would break the installs that have just read the page. So the last states stay.
 //
 //     TREE/main/simple/torch/<sha256>/torch-2.9.0-variants.json
 #pragma once
@@ -11,7 +11,7 @@
 
 #include "indexer/tree/disk.hpp"
 #include "lib/base/result.hpp"
-#include "registry/catalog/version_variants.hpp"
+#include "lib/store/catalog/version_variants.hpp"
 
 namespace wheelyard::indexer {
 

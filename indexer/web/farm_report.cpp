@@ -13,7 +13,8 @@
 namespace wheelyard::indexer {
 namespace {
 
-// The memory that a site reports; more is shown as this. Arithmetic with pixels and bytes stays within 64 bits.
+// The memory that a site reports; more is shown as this. Arithmetic with pixels and bytes stays within 64
+// bits.
 constexpr std::int64_t max_shown_mib = std::int64_t{1} << 40;
 
 std::string time_text(base::UnixMicros time) {
@@ -75,7 +76,7 @@ void add_site(FarmReport& farm, status::SiteReport& site) {
         made.purpose = std::move(cell.purpose);
         farm.cells[made.package].push_back(std::move(made));
     }
-    for (status::AttemptReport& attempt : site.attempts) {
+    for (status::BuildReport& attempt : site.attempts) {
         ReportedBuild made = build_of(site.site, attempt);
         made.state = std::move(attempt.state);
         made.id = std::move(attempt.id);
@@ -91,9 +92,9 @@ void add_site(FarmReport& farm, status::SiteReport& site) {
         made.log_tail = std::move(attempt.log_tail);
         farm.attempts.push_back(std::move(made));
     }
-    for (status::FailureReport& failure : site.failures) {
+    for (status::BuildReport& failure : site.failures) {
         ReportedBuild made = build_of(site.site, failure);
-        made.id = std::move(failure.attempt);
+        made.id = std::move(failure.id);
         made.phase = std::move(failure.phase);
         made.ended = time_text(failure.ended);
         if (failure.began > 0)

@@ -1,4 +1,5 @@
-// What the sites of an index report (TREE/<index>/status.json; lib/status/index_status.hpp), as the pages show it.
+// What the sites of an index report (TREE/<index>/status.json; lib/status/index_status.hpp), as the pages
+// show it.
 #pragma once
 
 #include <cstddef>
@@ -81,8 +82,8 @@ struct FarmReport {
     std::string time;  // of the newest report; empty: no site reports
     std::vector<ReportedSite> sites;
     std::vector<ReportedNode> nodes;
-    // By package, with the requests for wheels that no site reports and that have not come: open or failed, with an ID and
-    // without a site.
+    // By package, with the requests for wheels that no site reports and that have not come: open or failed,
+    // with an ID and without a site.
     std::map<std::string, std::vector<ReportedBuild>> cells;
     std::vector<ReportedBuild> attempts;
     std::vector<ReportedBuild> failures;
@@ -93,8 +94,8 @@ inline constexpr std::size_t max_farm_report_bytes = status::max_index_status_by
 // An empty report if the text is not such a document.
 [[nodiscard]] FarmReport read_farm_report(std::string_view text);
 
-// What the project pages of an index show of the report, so that a new one changes only the pages that it concerns:
-// TREE/<index>/builds/.shown, which web servers hide as they hide every name with a dot.
+// What the project pages of an index show of the report, so that a new one changes only the pages that it
+// concerns: TREE/<index>/builds/.shown, which web servers hide as they hide every name with a dot.
 //
 //     wheelyard.shown/1
 //     nodes <digest>

@@ -1,6 +1,6 @@
-// A column is a Python: "3.12", "3.9 and newer", "any 3". A wheel stands in each that it names and, if it names no single
-// Python, in each single one that takes it. Rows and columns that only a report brings are marked, so that the rest of the
-// page is what the catalog decides.
+// A column is a Python: "3.12", "3.9 and newer", "any 3". A wheel stands in each that it names and, if it
+// names no single Python, in each single one that takes it. Rows and columns that only a report brings are
+// marked, so that the rest of the page is what the catalog decides.
 #include "indexer/web/project_page.hpp"
 
 #include <algorithm>

@@ -19,8 +19,8 @@ namespace wheelyard::indexer {
 // What the frame of every page shows of a farm.
 [[nodiscard]] page::Farm frame_of(const FarmText& farm);
 
-// TREE/<index>/project/index.html: the search, and the projects for readers without its script: `list` are the first
-// max_listed_projects of `count`.
+// TREE/<index>/project/index.html: the search, and the projects for readers without its script: `list` are
+// the first max_listed_projects of `count`.
 [[nodiscard]] std::string render_search_page(const page::Farm& farm, const std::string& index,
                                              const std::string& title, const SearchList& list,
                                              std::size_t count);
@@ -44,8 +44,8 @@ struct IndexSummary {
 // TREE/index.html
 [[nodiscard]] std::string render_front(const FarmText& farm, const std::vector<IndexSummary>& indexes);
 
-// Atom feeds (RFC 4287), newest first: the projects of an index, by their newest upload (`top.newest`), the wheels of a project,
-// what became available at a site, and the failed builds of an index.
+// Atom feeds (RFC 4287), newest first: the projects of an index, by their newest upload (`top.newest`), the
+// wheels of a project, what became available at a site, and the failed builds of an index.
 [[nodiscard]] std::string render_index_feed(std::string_view index, const SearchTop& top);
 [[nodiscard]] std::string render_feed(std::string_view index, const ProjectView& view);
 [[nodiscard]] std::string render_site_feed(std::string_view index, std::string_view site,

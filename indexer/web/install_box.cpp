@@ -1,5 +1,5 @@
-// An offer is what project.js chooses from: "torch==2.7.0 3.11:torch==2.7.0 3.12:torch==2.6.0 3.13:". First the requirement
-// without a choice of Python, then that for each Python; nothing behind the colon: no wheel.
+// An offer is what project.js chooses from: "torch==2.7.0 3.11:torch==2.7.0 3.12:torch==2.6.0 3.13:". First
+// the requirement without a choice of Python, then that for each Python; nothing behind the colon: no wheel.
 #include "indexer/web/install_box.hpp"
 
 #include <algorithm>
@@ -20,9 +20,9 @@
 #include "lib/io/json.hpp"
 #include "lib/page/assets.hpp"
 #include "lib/page/template.hpp"
+#include "lib/store/catalog/version_variants.hpp"
 #include "lib/wheel/filename.hpp"
 #include "lib/wheel/version.hpp"
-#include "registry/catalog/version_variants.hpp"
 
 namespace wheelyard::indexer {
 
@@ -75,8 +75,8 @@ const ShownWheel* newest_that(const std::vector<ShownWheel>& wheels, const Suits
     return found == wheels.end() ? nullptr : &*found;
 }
 
-// Those that the names of the wheels have; where wheels for several Pythons have others choose another version, by
-// Requires-Python or for want of newer tags, these too.
+// Those that the names of the wheels have; where wheels for several Pythons have others choose another
+// version, by Requires-Python or for want of newer tags, these too.
 Pythons choosing_pythons(const std::vector<ShownWheel>& wheels) {
     Pythons pythons = pythons_of(wheels);
     std::set<std::string_view> versions;
@@ -174,7 +174,8 @@ class InstallBox {
         }
         return offer;
     }
-    // The newest version for each Python that chooses: "3.11: 2.7.0 · 3.12: 2.6.0". Empty: the Python decides nothing.
+    // The newest version for each Python that chooses: "3.11: 2.7.0 · 3.12: 2.6.0". Empty: the Python decides
+    // nothing.
     [[nodiscard]] std::string newest_by_python(const Offer& offer) const {
         std::set<std::string> versions;
         std::string text;
@@ -223,9 +224,9 @@ class InstallBox {
     std::vector<std::pair<std::string, std::vector<bool>>> takes_{};  // by Python of `all_`
 };
 
-// project.js fills the same places for the chosen machine: {index} the address, {trust} what pip needs for plain http, {only}
-// the option against source distributions where no version is named, {wanted} the requirement, {pinned} that with a version,
-// {hashes} its wheels.
+// project.js fills the same places for the chosen machine: {index} the address, {trust} what pip needs for
+// plain http, {only} the option against source distributions where no version is named, {wanted} the
+// requirement, {pinned} that with a version, {hashes} its wheels.
 struct Way {
     std::string_view name;
     std::string_view id;
@@ -243,8 +244,8 @@ constexpr std::array<Way, 3> ways{{
      "requires needs hashes too: uv pip compile --generate-hashes writes them."},
 }};
 
-// For a site with a batch system. Besides the above: {node} its name, {program} the interpreter, {setup} what loads it, {job} how a
-// job's script begins, {submit} what takes it.
+// For a site with a batch system. Besides the above: {node} its name, {program} the interpreter, {setup} what
+// loads it, {job} how a job's script begins, {submit} what takes it.
 constexpr Way job_way{
     "job", "install-job", "Modules and job",
     "# On a login node, for {node}: an environment of your own, once\n"

@@ -1,5 +1,5 @@
-// The box of a project page with the line that installs it: for a node type and a Python, each of which decides which
-// version is the newest that runs.
+// The box of a project page with the line that installs it: for a node type and a Python, each of which
+// decides which version is the newest that runs.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@ namespace wheelyard::indexer {
 
 // `wheels`: newest version first.
 [[nodiscard]] page::Html render_install(const ProjectPage& page, const std::vector<ShownWheel>& wheels);
-// Whether its version is neither a pre-release nor unreadable.
+// Says whether its version is neither a pre-release nor unreadable.
 [[nodiscard]] bool is_final(const catalog::FileRow& row);
 
 }  // namespace wheelyard::indexer

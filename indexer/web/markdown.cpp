@@ -17,9 +17,7 @@
 #include "indexer/web/limits.hpp"
 #include "indexer/web/rst.hpp"
 #include "indexer/web/shown_project.hpp"
-#include "lib/base/text/case_folding.hpp"
 #include "lib/base/text/encoding.hpp"
-#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/utf8.hpp"
 #include "lib/page/template.hpp"
@@ -45,8 +43,8 @@ struct FreeText {
     void operator()(char* text) const { std::free(text); }
 };
 
-// The page has h1, and h2 above the description. Each heading of it is at most one level below the one before it, whatever
-// levels its author chose, so that the outline of the page has no gaps.
+// The page has h1, and h2 above the description. Each heading of it is at most one level below the one before
+// it, whatever levels its author chose, so that the outline of the page has no gaps.
 constexpr int first_heading = 3;
 constexpr int max_heading = 6;
 
@@ -149,8 +147,8 @@ std::string text_of(cmark_node* parent) {
     return std::string(base::trim(text));
 }
 
-// "Getting started!" → "readme-getting-started", as the places that show READMEs name it, so that an author's own links
-// work; in front of it a word that no other part of the page begins with.
+// "Getting started!" → "readme-getting-started", as the places that show READMEs name it, so that an author's
+// own links work; in front of it a word that no other part of the page begins with.
 constexpr std::string_view anchor_begin = "readme-";
 constexpr std::size_t max_anchor_bytes = 100;
 constexpr std::size_t max_anchors = 500;  // of a description that is little else than headings
@@ -271,8 +269,8 @@ std::vector<Heading> adapt(cmark_node* document) {
     return headings;
 }
 
-// Text of no stated type is often reStructuredText. It stays as it was written, without what is no text: images, badges and
-// the names that stand for them.
+// Text of no stated type is often reStructuredText. It stays as it was written, without what is no text:
+// images, badges and the names that stand for them.
 std::string without_images(std::string_view text) {
     std::vector<std::string> kept;
     bool is_dropping = false;  // the lines of a directive that are indented
@@ -309,8 +307,8 @@ page::Html render_markdown(const std::string& text) {
     const std::vector<Heading> headings = adapt(document.get());
     const std::unique_ptr<char, FreeText> html(
         cmark_render_html(document.get(), options, cmark_parser_get_syntax_extensions(parser.get())));
-    // Raw HTML is off, so these are the tables of the extension: a wide one scrolls in its own box, also by keyboard.
-    // It has no role: a region needs a name of its own.
+    // Raw HTML is off, so these are the tables of the extension: a wide one scrolls in its own box, also by
+    // keyboard. It has no role: a region needs a name of its own.
     const std::string boxed =
         base::replace_all(html.get(), "<table>", "<div class=\"scroll\" tabindex=\"0\"><table>");
     page::Html made = contents_of(headings);

@@ -1,6 +1,6 @@
-// A project's description as HTML. Markdown by libcmark-gfm with raw HTML off, headings that fit the page's outline and
-// images as links, since pages load nothing from other hosts; badges leave. reStructuredText likewise, as Markdown (rst.hpp) and
-// without its images. Every other format as preformatted text.
+// A project's description as HTML. Markdown by libcmark-gfm with raw HTML off, headings that fit the page's
+// outline and images as links, since pages load nothing from other hosts; badges leave. reStructuredText
+// likewise, as Markdown (rst.hpp) and without its images. Every other format as preformatted text.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,6 @@
-// A page has at most max_wheel_sections sections with facts and max_matrix_versions versions in a table; older files are
-// one line each in a closed list. So a project with 2,000 files stays readable, and its page below a megabyte.
+// A page has at most max_wheel_sections sections with facts and max_matrix_versions versions in a table;
+// older files are one line each in a closed list. So a project with 2,000 files stays readable, and its page
+// below a megabyte.
 #include "indexer/web/project_page.hpp"
 
 #include <algorithm>
@@ -26,7 +27,8 @@ namespace wheelyard::indexer {
 
 namespace {
 
-// Wheels of a project page with a section of their own; older ones are one line each. 40 sections are some 200 KiB.
+// Wheels of a project page with a section of their own; older ones are one line each. 40 sections are some
+// 200 KiB.
 constexpr std::size_t max_wheel_sections = 40;
 // Lines of the list of older files.
 constexpr std::size_t max_listed_files = 2'000;

@@ -1,5 +1,5 @@
-// The page of a project for people, TREE/<index>/project/<name>/index.html: install line, versions with their wheels,
-// what sites report, description, links, and a section for each of the newest wheels. Pure.
+// The page of a project for people, TREE/<index>/project/<name>/index.html: install line, versions with their
+// wheels, what sites report, description, links, and a section for each of the newest wheels. Pure.
 #pragma once
 
 #include <map>
@@ -38,8 +38,8 @@ struct ProjectPage {
         {};  // of rows_with_provenance(), by the SHA-256 of the wheel
 };
 
-// The row whose METADATA describes the project: the last of the newest version that is neither a pre-release nor
-// yanked, otherwise of the newest one. nullptr: the project has no files.
+// The row whose METADATA describes the project: the last of the newest version that is neither a pre-release
+// nor yanked, otherwise of the newest one. nullptr: the project has no files.
 [[nodiscard]] const catalog::FileRow* newest_row(const ProjectView& view);
 
 // The rows with a section of their own and a document of what made them.
@@ -52,9 +52,9 @@ struct ProjectPage {
 // `wheels`: its newest_wheels().
 [[nodiscard]] std::string render_project_page(const ProjectPage& page, const std::vector<ShownWheel>& wheels);
 
-// The table of a project page: version × Python, each cell with its wheels and what sites report of it. project.js narrows it
-// to the chosen machine.
-// `wheels`: newest version first. Empty without wheels and cells.
+// The table of a project page: version × Python, each cell with its wheels and what sites report of it.
+// project.js narrows it to the chosen machine. `wheels`: newest version first. Empty without wheels and
+// cells.
 [[nodiscard]] page::Html render_grid(const std::string& project, const std::vector<ShownWheel>& wheels,
                                      const FarmReport& report);
 

@@ -1,5 +1,5 @@
-// Blocks are told apart by their first line and their indentation, and become lines of Markdown, which the block around them
-// indents. Inline marks count where the specification lets them begin and end.
+// Blocks are told apart by their first line and their indentation, and become lines of Markdown, which the
+// block around them indents. Inline marks count where the specification lets them begin and end.
 #include "indexer/web/rst.hpp"
 
 #include <algorithm>
@@ -283,7 +283,8 @@ class Converter {
         return std::nullopt;
     }
 
-    // What a target leads to: itself, or what the one is that it names, as "mpich-wheels_" and "`MPICH wheels`_" do. Empty: nothing.
+    // What a target leads to: itself, or what the one is that it names, as "mpich-wheels_" and "`MPICH
+    // wheels`_" do. Empty: nothing.
     [[nodiscard]] std::string_view address_of(std::string_view target) const {
         for (std::size_t names = 0; names <= max_names; ++names) {
             if (!target.ends_with('_') || target.ends_with("\\_") || target.find("://") != target.npos)
@@ -295,7 +296,8 @@ class Converter {
         return {};
     }
 
-    // Of `content` between backticks, with what follows it: a link, or a word that is marked. `role`: ":func:", or empty.
+    // Of `content` between backticks, with what follows it: a link, or a word that is marked. `role`:
+    // ":func:", or empty.
     std::string quoted(std::string_view content, std::string_view text, std::size_t& at,
                        std::string_view role) {
         const bool is_anonymous = text.substr(at).starts_with("__");

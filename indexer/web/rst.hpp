@@ -1,5 +1,6 @@
-// reStructuredText as READMEs use it, as Markdown: headings, lists, definitions, quotes, literal blocks, notes, links and marked text
-// (docutils' "reStructuredText Markup Specification"). Everything else is shown as it was written; nothing is included or run. Pure.
+// reStructuredText as READMEs use it, as Markdown: headings, lists, definitions, quotes, literal blocks,
+// notes, links and marked text (docutils' "reStructuredText Markup Specification"). Everything else is shown
+// as it was written; nothing is included or run. Pure.
 #pragma once
 
 #include <string>

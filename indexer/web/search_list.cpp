@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -10,8 +11,8 @@
 #include "indexer/web/install_box.hpp"
 #include "indexer/web/limits.hpp"
 #include "indexer/web/wheel_facts.hpp"
-#include "lib/base/text/case_folding.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/base/text/utf8.hpp"
 #include "lib/io/json.hpp"
 #include "lib/wheel/requirement.hpp"
 
@@ -21,8 +22,8 @@ using io::Json;
 
 namespace {
 
-// The name of a facet's first file: deeper ones, compressed and half written, are within the 255 bytes of a file name. A value
-// with a longer one, of a tag that somebody made up, is no choice of the search.
+// The name of a facet's first file: deeper ones, compressed and half written, are within the 255 bytes of a
+// file name. A value with a longer one, of a tag that somebody made up, is no choice of the search.
 constexpr std::size_t max_facet_file_bytes = 80;
 // Words of a project that find it, beside its name.
 constexpr std::size_t max_search_words = 16;
@@ -80,7 +81,8 @@ bool is_of_every_wheel(std::string_view library) {
                        [&](std::string_view name) { return library.starts_with(name); });
 }
 
-// What else people type for the project: what it is imported as, libraries that it needs and components that it has.
+// What else people type for the project: what it is imported as, libraries that it needs and components that
+// it has.
 void add_found_names(std::set<std::string>& names, const Json& facts) {
     if (const Json* needed = facts.find("needed"); needed != nullptr && needed->as_object() != nullptr) {
         for (const auto& [kind, libraries] : *needed->as_object()) {
@@ -226,70 +228,19 @@ base::Result<SearchEntry> parse_row(const std::string& row) {
     return std::move(*entry);
 }
 
-base::Status read_needs_row(SearchShards& shards, const std::string& name,
-                            std::optional<SearchEntry>& entry) {
-    WHEELYARD_ASSIGN(const ShardRow row, shards.find(std::string(needs_root), name));
-    if (row == nullptr) return {};
-    if (!entry) entry.emplace();
-    WHEELYARD_ASSIGN(const Json parsed, io::parse_json(*row));
-    if (parsed.items().size() != 2) return malformed(row->substr(0, max_summary_bytes));
-    entry->needs = parsed.items()[0].texts();
-    entry->extra_needs = parsed.items()[1].texts();
-    return {};
-}
-
-void set_needs(std::map<std::string, ShardChanges>& to, const std::string& name, const SearchEntry& entry,
-               bool is_there) {
-    const auto row = [&](Json::Array parts) {
-        return is_there ? std::make_shared<const std::string>(Json(std::move(parts)).render()) : nullptr;
-    };
-    if (entry.needs.empty() && entry.extra_needs.empty()) return;
-    to[std::string(needs_root)][name] = row({Json::array_of(entry.needs), Json::array_of(entry.extra_needs)});
-    for (const std::string& need : entry.needs)
-        to[std::string(needed_root)][need + " " + name] = row({});
-    for (const std::string& need : entry.extra_needs)
-        to[std::string(needed_root)][need + " " + name] = row({"extra"});
-}
-
-// What a run is about to write of projects whose words, values or needs change, the newest last. Their own rows say what they
-// had before it, so after a kill nothing else does: the next run takes these back.
-using Begun = std::map<std::string, std::vector<SearchEntry>>;
-
-base::Result<Begun> read_begun(ShardFiles& files) {
-    Begun begun;
-    WHEELYARD_ASSIGN(const std::string text, files.read(std::string(search_begun_file)));
-    if (text.empty()) return begun;
-    WHEELYARD_ASSIGN(const Json document, io::parse_json(text));
-    const Json* rows = document.find("rows");
-    if (rows == nullptr || rows->as_object() == nullptr) return malformed(std::string(search_begun_file));
-    for (const auto& [name, entries] : *rows->as_object()) {
-        for (const Json& parts : entries.items()) {
-            if (parts.items().size() != 3) return malformed(name);
-            auto entry = entry_of(parts.items()[0].items());
-            if (!entry) return malformed(name);
-            entry->needs = parts.items()[1].texts();
-            entry->extra_needs = parts.items()[2].texts();
-            begun[name].push_back(std::move(*entry));
-        }
+// What the rows of the project say; nullopt: the search does not have it.
+base::Result<std::optional<SearchEntry>> find_entry(SearchShards& shards, const std::string& name) {
+    WHEELYARD_ASSIGN(const ShardRow row, shards.find(std::string(names_root), name));
+    if (row == nullptr) return std::nullopt;
+    WHEELYARD_ASSIGN(SearchEntry entry, parse_row(*row));
+    WHEELYARD_ASSIGN(const ShardRow needs, shards.find(std::string(needs_root), name));
+    if (needs != nullptr) {
+        WHEELYARD_ASSIGN(const Json parsed, io::parse_json(*needs));
+        if (parsed.items().size() != 2) return malformed(needs->substr(0, max_summary_bytes));
+        entry.needs = parsed.items()[0].texts();
+        entry.extra_needs = parsed.items()[1].texts();
     }
-    return begun;
-}
-
-base::Status write_begun(ShardFiles& files, const Begun& begun) {
-    Json rows = Json::object();
-    for (const auto& [name, entries] : begun) {
-        Json list = Json::array();
-        for (const SearchEntry& entry : entries)
-            list.push(Json(
-                Json::Array{row_of(entry), Json::array_of(entry.needs), Json::array_of(entry.extra_needs)}));
-        rows.set(name, std::move(list));
-    }
-    return files.write(std::string(search_begun_file),
-                       Json::object({{"format", search_format}, {"rows", std::move(rows)}}).render() + "\n");
-}
-
-bool has_same_needs(const SearchEntry& a, const SearchEntry& b) {
-    return a.needs == b.needs && a.extra_needs == b.extra_needs;
+    return entry;
 }
 
 // The further words of a project, with its name: search.js asks for the beginning of such a key.
@@ -312,20 +263,6 @@ std::set<std::string> word_keys(const std::string& name, const SearchEntry& entr
         end_word();
     }
     return keys;
-}
-
-// The rows that a project has beside that of its name, of one facet or, for nullptr, of its words.
-void set_rows(std::map<std::string, ShardChanges>& to, const Facet* facet, const std::string& name,
-              const SearchEntry& entry, const ShardRow& row) {
-    if (facet == nullptr) {
-        for (const std::string& key : word_keys(name, entry))
-            to[std::string(words_root)][key] = row;
-        return;
-    }
-    for (const std::string& value : entry.*facet->values) {
-        const std::string root = facet_root(facet->name, value);
-        if (shard_file(root).size() <= max_facet_file_bytes) to[root][name] = row;
-    }
 }
 
 ShardRow shared_row(const SearchEntry& entry) {
@@ -353,8 +290,49 @@ ShardRow static_row(SearchEntry entry) {
 }
 
 bool has_same_rows(const SearchEntry& a, const SearchEntry& b) {
-    return *static_row(a) == *static_row(b) && has_same_needs(a, b);
+    return *static_row(a) == *static_row(b) && a.needs == b.needs && a.extra_needs == b.extra_needs;
 }
+
+// By root.
+using RootChanges = std::map<std::string, ShardChanges>;
+// Adds the rows of one kind that a project has, or takes them away.
+using SetRows =
+    std::function<void(RootChanges& to, const std::string& name, const SearchEntry& entry, bool adds)>;
+
+void set_words(RootChanges& to, const std::string& name, const SearchEntry& entry, bool adds) {
+    const ShardRow row = adds ? static_row(entry) : nullptr;
+    for (const std::string& key : word_keys(name, entry))
+        to[std::string(words_root)][key] = row;
+}
+
+void set_values(const Facet& facet, RootChanges& to, const std::string& name, const SearchEntry& entry,
+                bool adds) {
+    const ShardRow row = adds ? static_row(entry) : nullptr;
+    for (const std::string& value : entry.*facet.values) {
+        const std::string root = facet_root(facet.name, value);
+        if (shard_file(root).size() <= max_facet_file_bytes) to[root][name] = row;
+    }
+}
+
+void set_needs(RootChanges& to, const std::string& name, const SearchEntry& entry, bool adds) {
+    const auto row = [&](Json::Array parts) {
+        return adds ? std::make_shared<const std::string>(Json(std::move(parts)).render()) : nullptr;
+    };
+    if (entry.needs.empty() && entry.extra_needs.empty()) return;
+    to[std::string(needs_root)][name] = row({Json::array_of(entry.needs), Json::array_of(entry.extra_needs)});
+    for (const std::string& need : entry.needs)
+        to[std::string(needed_root)][need + " " + name] = row({});
+    for (const std::string& need : entry.extra_needs)
+        to[std::string(needed_root)][need + " " + name] = row({"extra"});
+}
+
+// A project of which the search knows something else now.
+struct Change {
+    const std::string& name;
+    std::optional<SearchEntry> old;
+    const std::optional<SearchEntry>& entry;
+    bool is_of_name_alone;  // its other rows stay
+};
 
 bool is_newer(const std::pair<std::string, SearchEntry>& a, const std::pair<std::string, SearchEntry>& b) {
     return a.second.uploaded_s != b.second.uploaded_s ? a.second.uploaded_s > b.second.uploaded_s
@@ -383,7 +361,8 @@ base::Status find_newest(SearchShards& shards, SearchTop& top) {
     return status;
 }
 
-// Those of `changes` take their places; what is older than the last known one stays unknown, unless all are known.
+// Those of `changes` take their places; what is older than the last known one stays unknown, unless all are
+// known.
 void update_newest(SearchTop& top, const SearchChanges& changes, bool were_all) {
     const auto last = top.newest.empty() ? std::nullopt : std::optional(top.newest.back());
     std::erase_if(top.newest, [&](const auto& known) { return changes.contains(known.first); });
@@ -449,54 +428,37 @@ base::Result<SearchTop> update_search(ShardFiles& files, const SearchTop& before
                                       const SearchChanges& changes, bool is_new) {
     SearchShards shards(files, is_new);
     SearchTop top = is_new ? SearchTop() : before;
-    Begun begun;
-    if (!is_new) {
-        WHEELYARD_ASSIGN(begun, read_begun(files));
-    }
-    struct Old {
-        std::vector<SearchEntry> entries;  // what its rows say, after what killed runs may have written
-        bool was_killed = false;
-    };
-    std::map<std::string_view, Old> olds;  // of those that differ
-    bool changes_rows = false;
+    std::vector<Change> differing;
+    ShardChanges names;
     for (const auto& [name, entry] : changes) {
-        WHEELYARD_ASSIGN(const ShardRow row, shards.find(std::string(names_root), name));
-        std::optional<SearchEntry> old;
-        if (row != nullptr) {
-            WHEELYARD_ASSIGN(old, parse_row(*row));
-        }
-        WHEELYARD_TRY(read_needs_row(shards, name, old));
-        const auto killed = begun.find(name);
-        if (old == entry && killed == begun.end()) continue;
-        Old& was = olds[name];
-        was.was_killed = killed != begun.end();
-        if (was.was_killed) was.entries = killed->second;
-        if (old) was.entries.push_back(std::move(*old));
-        if (is_new || !entry || (old && has_same_rows(was.entries.back(), *entry))) continue;
-        changes_rows = true;
-        begun[name].push_back(*entry);
+        WHEELYARD_ASSIGN(auto old, find_entry(shards, name));
+        if (old == entry) continue;
+        const bool is_of_name_alone = old && entry && has_same_rows(*old, *entry);
+        differing.push_back({name, std::move(old), entry, is_of_name_alone});
+        names[name] = entry ? name_row(*entry) : nullptr;
     }
-    if (changes_rows) WHEELYARD_TRY(write_begun(files, begun));
-    // One kind after the other: all rows of a large index are not in memory together.
-    for (std::size_t kind = 0; kind <= facets.size(); ++kind) {
-        const Facet* facet = kind == 0 ? nullptr : &facets[kind - 1];
-        std::map<std::string, ShardChanges> rows;
-        if (is_new && facet == nullptr) rows[std::string(words_root)];
-        for (const auto& [name, was] : olds) {
-            const auto& [project, entry] = *changes.find(std::string(name));
-            for (const SearchEntry& old : was.entries)
-                set_rows(rows, facet, project, old, nullptr);
-            if (entry) set_rows(rows, facet, project, *entry, static_row(*entry));
+    // A new search has these files even where they are empty: readers load them.
+    const auto changes_of = [&](const SetRows& set, std::vector<std::string_view> roots) {
+        RootChanges rows;
+        for (const std::string_view root : roots)
+            if (is_new) rows[std::string(root)];
+        for (const Change& change : differing) {
+            if (change.is_of_name_alone) continue;
+            if (change.old) set(rows, change.name, *change.old, false);
+            if (change.entry) set(rows, change.name, *change.entry, true);
         }
-        for (const auto& [root, changed] : rows) {
-            if (facet == nullptr) {
-                WHEELYARD_TRY(shards.apply(root, true, changed));
-                continue;
-            }
-            const std::string value =
-                root.substr(facet->name.size() + 1, root.size() - facet->name.size() - 2);
-            auto& values = top.values[std::string(facet->name)];
-            WHEELYARD_ASSIGN(const std::size_t count, shards.apply(root, values.contains(value), changed));
+        return rows;
+    };
+    // One kind after the other: all rows of a large index are not in memory together.
+    for (const auto& [root, rows] : changes_of(set_words, {words_root}))
+        WHEELYARD_TRY(shards.apply(root, rows));
+    for (const auto& [root, rows] : changes_of(set_needs, {needs_root, needed_root}))
+        WHEELYARD_TRY(shards.apply(root, rows));
+    for (const Facet& facet : facets) {
+        auto& values = top.values[std::string(facet.name)];
+        for (const auto& [root, rows] : changes_of(std::bind_front(set_values, facet), {})) {
+            const std::string value = root.substr(facet.name.size() + 1, root.size() - facet.name.size() - 2);
+            WHEELYARD_ASSIGN(const std::size_t count, shards.apply(root, rows));
             if (count > 0) {
                 values.insert(value);
             } else {
@@ -505,32 +467,12 @@ base::Result<SearchTop> update_search(ShardFiles& files, const SearchTop& before
             }
         }
     }
-    std::map<std::string, ShardChanges> needs;
-    ShardChanges names;
-    for (const auto& [name, was] : olds) {
-        const auto& [project, entry] = *changes.find(std::string(name));
-        const bool is_same =
-            entry && !was.was_killed && !was.entries.empty() && has_same_needs(was.entries.back(), *entry);
-        if (!is_same) {
-            for (const SearchEntry& old : was.entries)
-                set_needs(needs, project, old, false);
-            if (entry) set_needs(needs, project, *entry, true);
-        }
-        names[project] = entry ? name_row(*entry) : nullptr;
-    }
-    // In this order: the rows of a project say which ones of others are its own.
-    for (const std::string_view root : {needed_root, needs_root})
-        WHEELYARD_TRY(shards.apply(std::string(root), true, needs[std::string(root)]));
-    const std::string top_file(search_page_file);
-    if (!is_new) WHEELYARD_TRY(files.write(top_file, {}));  // keeps its place in the order
-    WHEELYARD_ASSIGN(const std::size_t count, shards.apply(std::string(names_root), true, names));
+    WHEELYARD_ASSIGN(const std::size_t count, shards.apply(std::string(names_root), names));
     const bool were_all = top.newest.size() == top.count;
     top.count = count;
     update_newest(top, changes, were_all);
-    // Of a new search, `changes` are all; its shards are not read back.
-    if (!is_new && top.newest.size() < std::min(top.count, max_newest))
-        WHEELYARD_TRY(find_newest(shards, top));
-    WHEELYARD_TRY(files.write(top_file, render_search_top(top)));
+    if (top.newest.size() < std::min(top.count, max_newest)) WHEELYARD_TRY(find_newest(shards, top));
+    WHEELYARD_TRY(files.write(std::string(search_page_file), render_search_top(top)));
     return top;
 }
 

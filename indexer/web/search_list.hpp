@@ -1,16 +1,17 @@
-// What the search of an index knows of each project, and how that lies in shards (search_shards.hpp), so that neither a reader
-// nor an upload has to do with all of it. TREE/<index>/project/search.json is loaded first:
+// What the search of an index knows of each project, and how that lies in shards (search_shards.hpp), so that
+// neither a reader nor an upload has to do with all of it. TREE/<index>/project/search.json is loaded first:
 //
 //     {"format":"wheelyard.search/2","count":845,"values":{"python":["3.12"],"machine":["aarch64"],"gpu":[],"uses":["MPI"]},
 //      "newest":[["torch","2.4.0","Tensors","gpu",["3.12"],["aarch64"],[],["MPI"],1795176000],…]}
 //
-// A row of "newest" is, in order: name, newest version, summary, keywords, Pythons, machines, GPU architectures, uses, time of
-// the newest upload (seconds). The lists are those of all versions that are not yanked. In shards the name is the key, and
-// rows of words and facets have no version and the time 0: so a new version changes one row, unless it brings a new value.
-// The row of a name has a ninth member, {"2.4.0":["sm_90"]}, where versions differ in their GPU architectures; it is missing in
-// rows of an older program. A tenth, {"3.11 aarch64":"2.3.1"}, has the newest version for a Python and a machine where it is
-// another one, or "" where there is no wheel.
-// What projects need lies in two more roots: "needs=" has the names of each project, "needed=" each of those with the project.
+// A row of "newest" is, in order: name, newest version, summary, keywords, Pythons, machines, GPU
+// architectures, uses, time of the newest upload (seconds). The lists are those of all versions that are not
+// yanked. In shards the name is the key, and rows of words and facets have no version and the time 0: so a
+// new version changes one row, unless it brings a new value. The row of a name has a ninth member,
+// {"2.4.0":["sm_90"]}, where versions differ in their GPU architectures; it is missing in rows of an older
+// program. A tenth, {"3.11 aarch64":"2.3.1"}, has the newest version for a Python and a machine where it is
+// another one, or "" where there is no wheel. What projects need lies in two more roots: "needs=" has the
+// names of each project, "needed=" each of those with the project.
 #pragma once
 
 #include <cstdint>
@@ -29,11 +30,10 @@
 namespace wheelyard::indexer {
 
 inline constexpr std::string_view search_page_file = "search.json";
-// Written first by a run that changes more than names, and removed after it (WebRun); no page reads it.
+// WebRun writes it before all other files of the search, and removes it after them: a run that finds it
+// follows one that was killed, and makes all of the search again.
 inline constexpr std::string_view search_begun_file = "search.begun.json";
 inline constexpr std::string_view search_format = "wheelyard.search/2";
-// One list of all projects in search.json, of an older program: the next run of a publisher writes /2.
-inline constexpr std::string_view older_search_begin = "{\"format\":\"wheelyard.search/1\"";
 
 struct SearchEntry {
     std::string version;
@@ -47,19 +47,19 @@ struct SearchEntry {
     // Names of the newest wheel's Requires-Dist, and those of its extras alone: in rows of their own.
     std::vector<std::string> needs = {};
     std::vector<std::string> extra_needs = {};
-    // GPU architectures of versions that have others than `gpus`; a version with a wheel that has none has none. In rows of
-    // names alone.
+    // GPU architectures of versions that have others than `gpus`; a version with a wheel that has none has
+    // none. In rows of names alone.
     std::map<std::string, std::vector<std::string>> version_gpus = {};
-    // "3.11 aarch64": its newest version, where that is another one than `version`; empty: it has no wheel. In rows of names
-    // alone.
+    // "3.11 aarch64": its newest version, where that is another one than `version`; empty: it has no wheel.
+    // In rows of names alone.
     std::map<std::string, std::string> fits = {};
     bool operator==(const SearchEntry&) const = default;
 };
 // By name, sorted.
 using SearchList = std::map<std::string, SearchEntry>;
 
-// Reads at most the newest max_read_wheels wheels of the project. nullopt: it offers no file, as where all are in quarantine; the
-// search does not find it, and no page counts it.
+// Reads at most the newest max_read_wheels wheels of the project. nullopt: it offers no file, as where all
+// are in quarantine; the search does not find it, and no page counts it.
 [[nodiscard]] std::optional<SearchEntry> make_search_entry(const ProjectView& view, const ProjectText& text);
 
 // search.json
@@ -76,9 +76,8 @@ struct SearchTop {
 
 // The new entries of projects; nullopt: the index no longer shows it.
 using SearchChanges = std::map<std::string, std::optional<SearchEntry>>;
-// Writes the files of the search that differ; the new search.json. `is_new`: `changes` are all projects, and what there is
-// does not count. The order: rows of words, facets and needs; then, of a change, search.json and the rows of names, by which a run
-// finds what a killed one has left to do; of a new search the other way round, because search.json says that it is whole.
+// Writes the files of the search that differ, and returns the new search.json. `is_new`: `changes` are all
+// projects, and no file that is there counts.
 [[nodiscard]] base::Result<SearchTop> update_search(ShardFiles& files, const SearchTop& before,
                                                     const SearchChanges& changes, bool is_new);
 // The first projects by name.

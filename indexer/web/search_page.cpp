@@ -5,7 +5,6 @@
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/page/frame.hpp"
-#include "lib/page/search_form.hpp"
 #include "lib/page/template.hpp"
 
 namespace wheelyard::indexer {

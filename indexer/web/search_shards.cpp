@@ -16,9 +16,11 @@ using io::Json;
 
 namespace {
 
-// Rows of a file of the search, some 130 bytes each: 100 results take one file and less than 100 rows of others, within 60 KB.
+// Rows of a file of the search, some 130 bytes each: 100 results take one file and less than 100 rows of
+// others, within 60 KB.
 constexpr std::size_t max_shard_rows = 300;
-// Characters of a key that are in the name of a file, three bytes each at most; behind them a leaf has more rows.
+// Characters of a key that are in the name of a file, three bytes each at most; behind them a leaf has more
+// rows.
 constexpr std::size_t max_shard_depth = 50;
 
 std::string escaped(std::string_view text) {
@@ -112,16 +114,12 @@ base::Status SearchShards::write(const std::string& node, const Node& made) {
     return files_.write(shard_file(node), std::move(text));
 }
 
-base::Result<std::size_t> SearchShards::apply(const std::string& root, bool is_there,
-                                              const ShardChanges& changes) {
+base::Result<std::size_t> SearchShards::apply(const std::string& root, const ShardChanges& changes) {
     Changes sorted;
     sorted.reserve(changes.size());
     for (const auto& change : changes)
         sorted.push_back(&change);
-    Node found;
-    if (is_there) {
-        WHEELYARD_ASSIGN(found, read(root, false));
-    }
+    WHEELYARD_ASSIGN(Node found, read(root, false));
     return apply_at(root, 0, std::move(found), sorted);
 }
 

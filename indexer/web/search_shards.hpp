@@ -1,5 +1,5 @@
-// The rows of a search in files of a bounded number of rows, so that a reader loads those of the first letters, and an upload
-// writes those of one project. Rows lie below roots, each a space of keys:
+// The rows of a search in files of a bounded number of rows, so that a reader loads those of the first
+// letters, and an upload writes those of one project. Rows lie below roots, each a space of keys:
 //
 //     name=             torch                    every project
 //     word=             tensor torch             each further word of its name, summary and keywords, with the project
@@ -7,9 +7,10 @@
 //     needed=           numpy torch              each project that another one needs, with that one
 //     python=3.12·      torch                    each value of a facet, likewise machine=, gpu= and uses=; "·" is a space
 //
-// A root is a tree over the characters of keys. A node with up to max_shard_rows rows is a leaf, any other names the next
-// characters; a key ends in a space. So the files follow from the rows alone, whatever the order of changes. A node's file
-// is named by its root and characters: TREE/<index>/project/search.name=to.json
+// A root is a tree over the characters of keys. A node with up to max_shard_rows rows is a leaf, any other
+// names the next characters; a key ends in a space. So the files follow from the rows alone, whatever the
+// order of changes. A node's file is named by its root and characters:
+// TREE/<index>/project/search.name=to.json
 //
 //     {"format":"wheelyard.search/2","count":2,"rows":{"torch":[…],"torchvision":[…]}}
 //     {"format":"wheelyard.search/2","count":845,"next":{"o":512,"_20":1,"r":332}}
@@ -48,11 +49,9 @@ class SearchShards {
     // `is_new`: what there is does not count, and is not read.
     explicit SearchShards(ShardFiles& files, bool is_new = false) : files_(files), is_new_(is_new) {}
 
-    // Writes the files that differ, each after those that it names. The number of rows that the root then has. Error
-    // "search.format": a file is not one of these; all have to be made again.
-    // `is_there`: the root has rows; a file of a run that was killed does not count.
-    [[nodiscard]] base::Result<std::size_t> apply(const std::string& root, bool is_there,
-                                                  const ShardChanges& changes);
+    // Writes the files that differ, each after those that it names, and returns the number of rows that the
+    // root then has. Error "search.format": a file is not one of these; all have to be made again.
+    [[nodiscard]] base::Result<std::size_t> apply(const std::string& root, const ShardChanges& changes);
     // nullptr: there is none.
     [[nodiscard]] base::Result<ShardRow> find(const std::string& root, const std::string& key);
     // In the order of keys, until it returns false.
@@ -79,7 +78,8 @@ class SearchShards {
     bool is_new_;
 };
 
-// "search.python=3.12_20to.json": letters, digits, "-", "." and "=" as they are, other bytes as "_" and two hexadecimal digits.
+// "search.python=3.12_20to.json": letters, digits, "-", "." and "=" as they are, other bytes as "_" and two
+// hexadecimal digits.
 [[nodiscard]] std::string shard_file(std::string_view node);
 
 }  // namespace wheelyard::indexer

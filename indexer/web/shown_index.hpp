@@ -1,5 +1,5 @@
-// What lib/page/templates/front.html, search.html, builds.html and from_api.html show: the typed views that front_page.cpp,
-// search_page.cpp and builds_page.cpp fill; and those of the parts of state_cell.cpp.
+// What lib/page/templates/front.html, search.html, builds.html and from_api.html show: the typed views that
+// front_page.cpp, search_page.cpp and builds_page.cpp fill; and those of the parts of state_cell.cpp.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// What lib/page/templates/project.html and wheel.html show: the typed views that project_page.cpp and wheel_facts.cpp fill.
+// What lib/page/templates/project.html and wheel.html show: the typed views that project_page.cpp and
+// wheel_facts.cpp fill.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +43,7 @@ struct WheelFinding {
     void show(page::Values& to) const;
 };
 
-// Whether the wheel runs on one node type.
+// Says whether the wheel runs on one node type.
 struct WheelFit {
     std::string node;
     std::string colour;

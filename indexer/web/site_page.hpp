@@ -1,4 +1,5 @@
-// "What is there for me": the page of a site, TREE/<index>/site/<site>/index.html, and the list of sites above it. Pure.
+// "What is there for me": the page of a site, TREE/<index>/site/<site>/index.html, and the list of sites
+// above it. Pure.
 #pragma once
 
 #include <cstdint>

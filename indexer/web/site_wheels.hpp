@@ -1,12 +1,13 @@
-// What runs on the nodes of one site, of each project the newest version for each node type, Python and accelerator. Kept
-// beside the site's page, so that a new wheel changes the lines of its project alone: TREE/<index>/site/<site>/.wheels, which
-// web servers hide as they hide every name with a dot.
+// What runs on the nodes of one site, of each project the newest version for each node type, Python and
+// accelerator. Kept beside the site's page, so that a new wheel changes the lines of its project alone:
+// TREE/<index>/site/<site>/.wheels, which web servers hide as they hide every name with a dot.
 //
 //     {"format":"wheelyard.site-wheels/1","wheels":[
 //      ["torch","2.4.0",["3.12"],"CUDA 12.6","libmpi.so.40",["gh (gh200)"],true,1795176000,"<sha256>"],…],"is_cut":true}
 //
-// In order: project, version, Pythons, accelerator, MPI, node types, whether it is known to run, time of the newest upload
-// (seconds), that wheel. "is_cut": there were more than max_site_wheels lines once, and the others are not known any more.
+// In order: project, version, Pythons, accelerator, MPI, node types, whether it is known to run, time of the
+// newest upload (seconds), that wheel. "is_cut": there were more than max_site_wheels lines once, and the
+// others are not known any more.
 #pragma once
 
 #include <cstdint>

@@ -9,8 +9,8 @@
 
 namespace wheelyard::indexer {
 
-// `<span class="state failed">failed</span>` with the bar of a running build and the reason below. `builds`: from the page to
-// the page of builds, which has more on builds that run or have failed; empty: no link.
+// `<span class="state failed">failed</span>` with the bar of a running build and the reason below. `builds`:
+// from the page to the page of builds, which has more on builds that run or have failed; empty: no link.
 [[nodiscard]] page::Html render_state(const ReportedBuild& cell, std::string_view builds = {});
 // "bede · Python 3.12, gh200"
 [[nodiscard]] std::string place_text(const ReportedBuild& build);
@@ -22,8 +22,8 @@ namespace wheelyard::indexer {
 [[nodiscard]] std::string short_time(std::string_view rfc3339);
 // The same in `<time>`, which common.js shows as "3 minutes ago". What is no time stays text.
 [[nodiscard]] page::Html render_time(std::string_view rfc3339);
-// What a status.json changes lies between these comments, so that a check of the tree compares only what the catalog
-// decides.
+// What a status.json changes lies between these comments, so that a check of the tree compares only what the
+// catalog decides.
 inline constexpr std::string_view status_begin = "<!--status-->";
 inline constexpr std::string_view status_end = "<!--/status-->";
 [[nodiscard]] page::Html between_status_marks(const page::Html& part);

@@ -217,7 +217,8 @@ WheelFit shown_fit(const ReportedNode& node, const avail_wheels::Fit& fit) {
     return shown;
 }
 
-// The index that the registry names in the last statement that it signed (lib/attest/wheel_statements.hpp); empty: none.
+// The index that the registry names in the last statement that it signed (lib/attest/wheel_statements.hpp);
+// empty: none.
 std::string signed_index(const Json& document) {
     const auto& statements = document.items("statements");
     if (statements.empty()) return {};
@@ -227,8 +228,8 @@ std::string signed_index(const Json& document) {
     return predicate == nullptr ? std::string() : predicate->string_or("index", {});
 }
 
-// Two lines that work as they are pasted: the first downloads the wheel and its provenance from the page's index, whose
-// address project.js fills in, the second verifies both without a request.
+// Two lines that work as they are pasted: the first downloads the wheel and its provenance from the page's
+// index, whose address project.js fills in, the second verifies both without a request.
 std::string verify_text(const catalog::FileRow& row, const std::string& index_address,
                         const std::string& uploaded_to) {
     const std::string url = index_address + file_link(row).substr(std::string_view("../../").size());
@@ -245,7 +246,8 @@ std::string address_of(const std::string& origin) {
     return origin.find(' ') == std::string::npos ? origin : origin.substr(0, origin.rfind('@'));
 }
 
-// What its agent states of the build. A document that cannot be read shows nothing: the link beside it leads to its text.
+// What its agent states of the build. A document that cannot be read shows nothing: the link beside it leads
+// to its text.
 void add_stated(WheelSection& section, std::string_view text) {
     Facts& shown = section.made_by;
     const auto document = text.empty() ? base::Result<Json>(Json::object()) : io::parse_json(text);
@@ -299,7 +301,7 @@ bool is_of_version_for(const ReportedBuild& cell, const ReportedNode& node, cons
            std::find(wheel.pythons.begin(), wheel.pythons.end(), cell.python) != wheel.pythons.end();
 }
 
-// Whether the site lists the wheel as the one for this kind of node.
+// Says whether the site lists the wheel as the one for this kind of node.
 bool is_wheel_of(const ReportedBuild& cell, const ReportedNode& node, const ShownWheel& wheel) {
     if (cell.state != "have" || !cell.purpose.empty()) return false;
     // A report that was cut has no file names.
@@ -334,8 +336,8 @@ std::optional<avail_wheels::Fit> failed_test_of(const ShownWheel& wheel, const R
     return std::nullopt;
 }
 
-// Sites report little of their nodes, so the rules often cannot decide. What the site itself has built for this kind of
-// node then does, unless a test of it has failed there.
+// Sites report little of their nodes, so the rules often cannot decide. What the site itself has built for
+// this kind of node then does, unless a test of it has failed there.
 avail_wheels::Fit fit_of(const avail_wheels::Candidate& candidate, const ShownWheel& wheel,
                          const ReportedNode& node, const FarmReport& report) {
     avail_wheels::Fit fit = avail_wheels::judge(candidate, node.node, {});
@@ -354,7 +356,8 @@ avail_wheels::Fit fit_of(const avail_wheels::Candidate& candidate, const ShownWh
     return fit;
 }
 
-// "https://github.com/octo-org/demo .github/workflows/release.yml", or an address of electronic mail; with its provider.
+// "https://github.com/octo-org/demo .github/workflows/release.yml", or an address of electronic mail; with
+// its provider.
 std::string signer_of(const Json& attested) {
     std::string who = attested.string_or("repository", "");
     if (who.empty()) who = attested.string_or("subject", "");
@@ -418,10 +421,8 @@ ShownWheel read_wheel(const catalog::FileRow& row, const FarmReport& report) {
     avail_wheels::WheelNames names;
     auto name = names.parse(row.filename);
     if (!name) return wheel;
-    simple::FileLink link;
-    link.filename = row.filename;
-    link.requires_python = row.requires_python;
-    auto candidate = avail_wheels::make_candidate(std::move(*name), std::move(link));
+    auto candidate = avail_wheels::make_candidate(
+        std::move(*name), {{.filename = row.filename, .requires_python = row.requires_python}});
     if (wheel.facts.find("tags") != nullptr) candidate.facts = row.facts_json;
     wheel.pythons = readable_pythons(*candidate.tags);
     wheel.platform = candidate.arch == "generic" ? "any" : candidate.arch;

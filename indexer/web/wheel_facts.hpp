@@ -1,4 +1,5 @@
-// One wheel of a project page: everything that its bytes prove, and on which of the sites' node types it runs.
+// One wheel of a project page: everything that its bytes prove, and on which of the sites' node types it
+// runs.
 #pragma once
 
 #include <optional>
@@ -11,7 +12,7 @@
 #include "lib/io/json.hpp"
 #include "lib/page/farm.hpp"
 #include "lib/page/html.hpp"
-#include "registry/catalog/catalog.hpp"
+#include "lib/store/catalog/catalog.hpp"
 
 namespace wheelyard::indexer {
 
@@ -28,13 +29,13 @@ struct ShownWheel {
 };
 
 [[nodiscard]] ShownWheel read_wheel(const catalog::FileRow& row, const FarmReport& report);
-// Whether pip of this Python takes it, as far as its name and Requires-Python say.
+// Says whether pip of this Python takes it, as far as its name and Requires-Python say.
 [[nodiscard]] bool suits_python(const ShownWheel& wheel, const avail_wheels::Python& python);
 // On a node of this type with this Python.
 [[nodiscard]] avail_wheels::Runs runs_on(const ShownWheel& wheel, const ReportedNode& node,
                                          const avail_wheels::Python& python);
-// The address of an index in texts to paste: of the farm's public URL, else of a stand-in. Scripts replace either by the one
-// that the reader has.
+// The address of an index in texts to paste: of the farm's public URL, else of a stand-in. Scripts replace
+// either by the one that the reader has.
 [[nodiscard]] std::string simple_address(const page::Farm& farm, std::string_view index);
 // The fragment that leads to the wheel's section: "wheel-0123456789ab".
 [[nodiscard]] std::string anchor_of(const catalog::FileRow& row);

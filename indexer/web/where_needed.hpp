@@ -1,5 +1,6 @@
-// Where a requirement with a marker (PEP 508) is needed, judged for every CPython 3 and machine that a reader may choose, on
-// Linux: the page's script only looks it up. A reader without scripts is told what is needed nowhere here.
+// Where a requirement with a marker (PEP 508) is needed, judged for every CPython 3 and machine that a reader
+// may choose, on Linux: the page's script only looks it up. A reader without scripts is told what is needed
+// nowhere here.
 #pragma once
 
 #include <optional>
@@ -16,8 +17,8 @@ struct WhereNeeded {
     std::string machines = {};  // "x86_64 aarch64"; empty: any
 };
 
-// Without a marker: everywhere. Where the answer depends on Python and machine together, or leaves out a Python between two
-// others, it stays open.
+// Without a marker: everywhere. Where the answer depends on Python and machine together, or leaves out a
+// Python between two others, it stays open.
 [[nodiscard]] WhereNeeded where_needed(const std::optional<wheel::Marker>& marker);
 
 }  // namespace wheelyard::indexer

@@ -11,11 +11,9 @@
 #include <utility>
 
 #include "indexer/publish/touched.hpp"
-#include "indexer/tree/followed_state.hpp"
-#include "indexer/tree/limits.hpp"
+#include "indexer/tree/disk.hpp"
 #include "indexer/tree/page_files.hpp"
 #include "indexer/tree/paths.hpp"
-#include "indexer/tree/tree_lock.hpp"
 #include "lib/accelerator/accelerator_kind.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
@@ -88,10 +86,7 @@ std::string facts_line(const catalog::FileRow& row) {
     // Its properties: where they fit, not which provider says so.
     if (const auto* variant = facts->find("variant"); variant != nullptr)
         part.set("variant", part_of(*variant, std::array{"variants"}));
-    // The facts of a followed tree's wheel come from a line like this one.
-    if (const auto* built = facts->find("built"); built != nullptr) {
-        part.set("built", *built);
-    } else if (!row.provenance_sha256.empty()) {
+    if (!row.provenance_sha256.empty()) {
         io::Json by_farm = io::Json::object();
         if (const auto cpu = facts->string_or("built_cpu", {}); !cpu.empty()) by_farm.set("cpu", cpu);
         part.set("built", std::move(by_farm));
@@ -134,7 +129,6 @@ simple::WheelListProject wheel_list_project(const ProjectView& view) {
     for (const auto& row : view.files) {
         if (row.filename.ends_with(".whl")) wheels.push_back(&row);
     }
-    std::string upload_time;
     // The view lists versions oldest first; the wheel list newest first. Files of equal versions keep their
     // order.
     for (std::size_t end = wheels.size(); end > 0;) {
@@ -143,11 +137,7 @@ simple::WheelListProject wheel_list_project(const ProjectView& view) {
             --first;
         for (std::size_t i = first; i < end; ++i) {
             const auto& row = *wheels[i];
-            upload_time.clear();
-            base::append_rfc3339(upload_time, row.upload_time);
-            simple::append_wheel_list_line(
-                project.lines, {row.filename, row.yanked, row.yanked_reason, row.requires_python, upload_time,
-                                std::to_string(row.size_bytes), row.sha256});
+            simple::append_wheel_list_line(project.lines, row);
             project.facts += facts_line(row);
             ++project.wheels;
         }
@@ -265,19 +255,10 @@ class WheelListsRun {
             if (index.starts_with('.')) continue;
             WHEELYARD_ASSIGN(const auto root, disk_.size_of(root_folder(tree_, index) / html_page));
             if (!root) continue;
-            WHEELYARD_ASSIGN(const bool is_followed, follows_another(index));
-            if (!is_followed) indexes.push_back(std::move(index));
+            indexes.push_back(std::move(index));
         }
         if (error) return base::fail_errno("readdir", tree_.native(), error.value());
         return indexes;
-    }
-
-    // The wheel list of a followed index is maintained by the follower.
-    base::Result<bool> follows_another(const std::string& index) {
-        WHEELYARD_ASSIGN(const auto followed, disk_.size_of(followed_file(tree_, index)));
-        if (!followed) return false;
-        WHEELYARD_ASSIGN(const auto names, catalog_.shown_projects(inheritance_, index));
-        return names.empty();
     }
 
     // The serial of base and delta; nullopt: no readable wheel list.

@@ -7,7 +7,7 @@
 
 #include "indexer/wheel_list/wheel_list_file.hpp"
 #include "lib/io/log.hpp"
-#include "registry/catalog/catalog.hpp"
+#include "lib/store/catalog/catalog.hpp"
 
 namespace wheelyard::indexer {
 

@@ -12,7 +12,7 @@
 
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
-#include "registry/database/store.hpp"
+#include "lib/store/store.hpp"
 
 namespace wheelyard::indexer {
 
@@ -40,7 +40,8 @@ class WheelListKeeper {
     std::thread thread_;
 };
 
-// An update function for a registry's catalog and tree. It opens its own connection to the catalog. `store` must outlive it.
+// An update function for a registry's catalog and tree. It opens its own connection to the catalog. `store`
+// must outlive it.
 [[nodiscard]] WheelListKeeper::Update wheel_list_update(const database::Store& store,
                                                         const std::filesystem::path& tree,
                                                         base::Clock& clock);

@@ -1,5 +1,5 @@
-// Everything that the programs know of one kind of accelerator: a row of the table in accelerator_kind.cpp. Each row lies in
-// the file of its vendor; no other code compares the name of one.
+// Everything that the programs know of one kind of accelerator: a row of the table in accelerator_kind.cpp.
+// Each row lies in the file of its vendor; no other code compares the name of one.
 //
 //     accelerator.kind of site.toml ─┐                             ┌─► drafts, job scripts, files for users
 //     an architecture: "sm_90" ──────┼─► AcceleratorKind, a row ───┼─► facts of wheels, library kinds, the web UI
@@ -64,7 +64,8 @@ struct DeviceCode {
     bool (*runs)(std::string_view code, std::string_view gpu) = nullptr;
     // The names of all code that runs on a GPU, without features (":xnack-"); only where it is not portable.
     std::vector<std::string> (*running)(std::string_view gpu) = nullptr;
-    // How a wheel variant (PEP 825) promises it: "nvidia :: sm_arch :: 90_real" is "sm_90" here. Empty: in no known way.
+    // How a wheel variant (PEP 825) promises it: "nvidia :: sm_arch :: 90_real" is "sm_90" here. Empty: in no
+    // known way.
     std::string_view variant_namespace = {}, variant_feature = {}, variant_suffix = {}, variant_prefix = {};
 };
 
@@ -73,8 +74,8 @@ struct VariantProvider {
     std::string_view name_space = {};  // "nvidia"; empty: nothing answers
     std::string_view package = {};
     std::string_view plugin_api = {};
-    // How it bounds the toolkit that the driver supports: 12.6 or newer ("nvidia :: cuda_version_lower_bound :: 12.6"), or
-    // older than 13 (upper). Empty: in no known way.
+    // How it bounds the toolkit that the driver supports: 12.6 or newer ("nvidia :: cuda_version_lower_bound
+    // :: 12.6"), or older than 13 (upper). Empty: in no known way.
     std::string_view lower_bound = {}, upper_bound = {};
 };
 
@@ -93,7 +94,7 @@ struct AcceleratorKind {
     Texts architecture_prefixes;  // "sm_"
     std::string_view example;     // "sm_90"
     std::span<const GpuModel> models;
-    // Whether a policy may name this architecture. Called with one of these prefixes.
+    // Says whether a policy may name this architecture. Called with one of these prefixes.
     bool (*is_architecture)(std::string_view text);
     // An architecture, or the name of a model, as Gpus::archs has it; empty: not of this kind.
     std::string (*parse_gpu)(std::string_view text);
@@ -104,7 +105,8 @@ struct AcceleratorKind {
     // Sites
     std::string_view list_gpus;  // a command that prints one name a line; prints nothing where there is none
     std::string_view show_driver;  // a command for the report of `site check`
-    // Patterns of modules that provide the toolkit, the preferred one first; as those of builder/survey/module_list.cpp.
+    // Patterns of modules that provide the toolkit, the preferred one first; as those of
+    // builder/survey/module_list.cpp.
     Texts modules;
     std::string_view label;          // of a drafted accelerator: "cu"
     bool is_label_versioned = true;  // "cu123"
@@ -117,12 +119,11 @@ struct AcceleratorKind {
     std::string_view torch_constant;  // torch::kCUDA
     std::string_view torch_backend;   // of torch.distributed: "nccl"
 
-    // Wheels
-    // What a local version says of the toolkit: "cu126" → "12.6"; empty: this kind, but not which; nullopt: nothing.
+    // Wheels What a local version says of the toolkit: "cu126" → "12.6"; empty: this kind, but not which;
+    // nullopt: nothing.
     std::optional<std::string> (*toolkit_of_label)(std::string_view local);
     Texts toolkit_modules = {};             // whose version is the toolkit's: "cudacore"
     std::string_view toolkit_library = {};  // the same of a library: "libcudart.so."
-    Texts toolkit_wheels = {};  // globs of the requirements of wheels of which the version is the toolkit's
     // Words of a local version that promise code or libraries, before a number; none: nothing is promised.
     Texts promising_words = {};
     std::string_view promise = {};        // "CUDA code or a dependency on a CUDA library"
@@ -135,8 +136,8 @@ struct AcceleratorKind {
     VariantProvider variant_provider = {};
     std::string_view unread_sections = {};  // prefix of sections with device code that is not read
 
-    // Newest first: the first driver that was shipped with each toolkit, and the oldest that runs programs of a toolkit's
-    // major version. Empty: no rule is known.
+    // Newest first: the first driver that was shipped with each toolkit, and the oldest that runs programs of
+    // a toolkit's major version. Empty: no rule is known.
     std::span<const DriverRow> drivers = {};
     std::span<const DriverRow> min_drivers = {};
 };
@@ -152,7 +153,8 @@ struct AcceleratorKind {
 // The row that has this bound of a wheel variant; nullptr: none.
 [[nodiscard]] const AcceleratorKind* kind_of_bound(std::string_view name_space, std::string_view feature);
 
-// The toolkit's version in that of its module: "24.11_12.6" → "12.6", CUDA of HPE's cudatoolkit, whose first part is the HPC SDK.
+// The toolkit's version in that of its module: "24.11_12.6" → "12.6", CUDA of HPE's cudatoolkit, whose first
+// part is the HPC SDK.
 [[nodiscard]] std::string_view toolkit_version(std::string_view module_version);
 
 // The toolkit's version, "12.2", in modules such as "cuda/12.2" and "cudacore/12.2.2"; empty: there is none.
@@ -164,9 +166,10 @@ struct AcceleratorKind {
 
 // The values of accelerator.kind: "cpu", "cuda", …
 [[nodiscard]] std::vector<std::string> accelerator_names();
-// Whether `text` is a GPU architecture as policies name it: "sm_90", "gfx90a", "gfx90a:sramecc+:xnack-".
+// Says whether `text` is a GPU architecture as policies name it: "sm_90", "gfx90a", "gfx90a:sramecc+:xnack-".
 [[nodiscard]] bool is_gpu_architecture(std::string_view text);
-// The names of code that runs on a GPU, without what a driver has to compile: "sm_90" → "sm_90", "sm_90f", "sm_90a".
+// The names of code that runs on a GPU, without what a driver has to compile: "sm_90" → "sm_90", "sm_90f",
+// "sm_90a".
 [[nodiscard]] std::vector<std::string> code_running_on(std::string_view architecture);
 // Each row by this pattern, which may have {name} and {example}: ("`{name}`", " or ") → "`cuda` or `rocm`".
 [[nodiscard]] std::string list_kinds(std::string_view pattern, std::string_view before_last);
@@ -174,7 +177,8 @@ struct AcceleratorKind {
 // The newest toolkit that the driver supports; nullopt: older than the table.
 [[nodiscard]] std::optional<base::Dotted> toolkit_of_driver(const AcceleratorKind& kind,
                                                             const base::Dotted& driver);
-// Whether the driver's branch is newer than the table: it may support a newer toolkit than toolkit_of_driver() says.
+// Says whether the driver's branch is newer than the table: it may support a newer toolkit than
+// toolkit_of_driver() says.
 [[nodiscard]] bool is_newer_than_known(const AcceleratorKind& kind, const base::Dotted& driver);
 // The oldest driver that runs programs of this toolkit's major version at all; nullopt: not in the table.
 [[nodiscard]] std::optional<base::Dotted> min_driver(const AcceleratorKind& kind,

@@ -79,7 +79,8 @@ constexpr std::array<Model, 35> models{{
     {"K80", "sm_37"},
 }};
 
-// CUDA Toolkit release notes, "CUDA Toolkit and corresponding driver versions", newest first: the first Linux driver shipped with each.
+// CUDA Toolkit release notes, "CUDA Toolkit and corresponding driver versions", newest first: the first Linux
+// driver shipped with each.
 constexpr std::array<DriverRow, 23> drivers{{
     {{13, 1}, {590, 44, 1}}, {{13, 0}, {580, 65, 6}}, {{12, 9}, {575, 51, 3}},  {{12, 8}, {570, 26, 0}},
     {{12, 6}, {560, 28, 3}}, {{12, 5}, {555, 42, 2}}, {{12, 4}, {550, 54, 14}}, {{12, 3}, {545, 23, 6}},
@@ -187,8 +188,6 @@ constexpr std::string_view architecture_prefixes[] = {sm};
 constexpr std::string_view modules[] = {"cuda", "cudatoolkit", "cuda-toolkit"};
 // "nvhpc/23.9" does not determine a CUDA version.
 constexpr std::string_view toolkit_modules[] = {"cuda", "cudacore", "cudatoolkit"};
-// As upstream's wheels of torch require them: cuda-toolkit since 2.14, https://pypi.org/project/torch/
-constexpr std::string_view toolkit_wheels[] = {"cuda-toolkit", "nvidia-cuda-runtime-cu*"};
 constexpr std::string_view promising_words[] = {"cu", "cuda"};
 // torch's own, and Cray MPICH's GPU transport layer.
 constexpr std::string_view dependents[] = {"libc10_cuda", "libtorch_cuda", "libmpi_gtl_cuda"};
@@ -259,7 +258,6 @@ constexpr AcceleratorKind kind = {
     .toolkit_modules = toolkit_modules,
     // Other libraries (libcudnn.so.9, libcufft.so.11) have version numbers of their own.
     .toolkit_library = "libcudart.so.",
-    .toolkit_wheels = toolkit_wheels,
     .promising_words = promising_words,
     .promise = "CUDA code or a dependency on a CUDA library",
     .libraries = libraries,

@@ -1,4 +1,5 @@
-// The row of XPU. Its facts are from public sources, each named beside it; none was checked on such a machine.
+// The row of XPU. Its facts are from public sources, each named beside it; none was checked on such a
+// machine.
 #include "lib/accelerator/xpu.hpp"
 
 #include <algorithm>
@@ -53,8 +54,9 @@ void probe(const HostAccess& host, FoundGpus& found) {
     if (!has_any && !found.gpus) read_xpu_smi(host.run({"xpu-smi", "discovery", "-j"}), found);
 }
 
-// PyTorch's index is plain `xpu`, and so is the local version of its wheels: 2.12.0+xpu. They require the libraries of one
-// oneAPI release as wheels (intel-sycl-rt==2025.0.2: PyTorch's generate_binary_build_matrix.py), so it is not in the label.
+// PyTorch's index is plain `xpu`, and so is the local version of its wheels: 2.12.0+xpu. They require the
+// libraries of one oneAPI release as wheels (intel-sycl-rt==2025.0.2: PyTorch's
+// generate_binary_build_matrix.py), so it is not in the label.
 std::optional<std::string> toolkit_of_label(std::string_view local) {
     const auto parts = base::split(local, '.');
     const bool is_named = std::find(parts.begin(), parts.end(), std::string_view("xpu")) != parts.end();
@@ -65,7 +67,8 @@ constexpr GpuModel gpu_models[] = {{"pvc", pvc}, {"max1550", pvc}, {"max1100", p
 // Aurora: oneapi/release/2025.0.5; Dawn (Spack): intel-oneapi-compilers/2024.0.0/gcc/znjudqsi.
 constexpr std::string_view modules[] = {"oneapi/release", "oneapi", "intel-oneapi-compilers",
                                         "intel-oneapi-compilers/*"};
-// The runtime of SYCL (libsycl.so.8 of oneAPI 2025, .so.9 of 2026), its adapters, and Level Zero's loader and driver.
+// The runtime of SYCL (libsycl.so.8 of oneAPI 2025, .so.9 of 2026), its adapters, and Level Zero's loader and
+// driver.
 constexpr std::string_view libraries[] = {
     "libsycl.so",          "libsycl-",        "libur_loader.so", "libur_adapter_",
     "libpi_level_zero.so", "libpi_opencl.so", "libze_loader.so", "libze_intel_gpu.so"};
@@ -97,11 +100,12 @@ constexpr AcceleratorKind kind = {
     .libraries = libraries,
     .library_kind = "intel",
     .is_library_kind_shared = true,
-    // clang-offload-wrapper: __CLANG_OFFLOAD_BUNDLE__sycl-spir64 (compiled by the driver), …-spir64_gen (for some GPUs).
+    // clang-offload-wrapper: __CLANG_OFFLOAD_BUNDLE__sycl-spir64 (compiled by the driver), …-spir64_gen (for
+    // some GPUs).
     .elf_machine = "intelgt",
     .unread_sections = "__CLANG_OFFLOAD_BUNDLE__sycl-",
-    // Level Zero's loader requires compute runtime 21.09.19150 (its release notes), which is older than these GPUs. No table
-    // of oneAPI releases and drivers is known, so there is no rule.
+    // Level Zero's loader requires compute runtime 21.09.19150 (its release notes), which is older than these
+    // GPUs. No table of oneAPI releases and drivers is known, so there is no rule.
 };
 
 std::string_view architecture_of_device(std::string_view pci_id) {

@@ -20,7 +20,6 @@
 #include "lib/base/check.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
-#include "lib/base/files/private_files.hpp"
 
 namespace wheelyard::attest {
 namespace {

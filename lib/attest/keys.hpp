@@ -25,8 +25,8 @@ class PublicKey {
     [[nodiscard]] const std::string& der() const { return der_; }
     [[nodiscard]] std::string pem() const;
     [[nodiscard]] const std::string& id() const { return id_; }
-    // `signature`: DER in its one form, with either `s`: OpenSSL makes the larger one as often, so a root that was signed by hand
-    // may have it. So no signature identifies what it signs. Thread-safe.
+    // `signature`: DER in its one form, with either `s`: OpenSSL makes the larger one as often, so a root
+    // that was signed by hand may have it. So no signature identifies what it signs. Thread-safe.
     [[nodiscard]] bool verifies(std::string_view bytes, std::string_view signature) const;
 
   private:
@@ -41,8 +41,8 @@ class PublicKey {
 class SigningKey {
   public:
     [[nodiscard]] static SigningKey generate();
-    // A PEM file without a password. Errors: "attest.key" for anything else, "attest.key_readable" for a file that others
-    // than its owner can write, or others than its owner and its group can read.
+    // A PEM file without a password. Errors: "attest.key" for anything else, "attest.key_readable" for a file
+    // that others than its owner can write, or others than its owner and its group can read.
     [[nodiscard]] static base::Result<SigningKey> read(const std::filesystem::path& file);
     // A new file with mode 0600, durable; root gives it to `owner`. Error "attest.exists": keys are never
     // overwritten.

@@ -17,7 +17,6 @@ constexpr std::size_t max_root_keys = 32;  // of one root document
 using io::Json;
 
 constexpr std::string_view root_format = "wheelyard.root/1";
-constexpr std::int64_t first_history = 1;
 
 tl::unexpected<base::Error> fail_root(std::string sentence, std::string value = {}) {
     return base::fail_malformed("attest.root", std::move(sentence), std::move(value),
@@ -73,8 +72,6 @@ base::Result<Root> parse_payload(std::string_view text) {
     WHEELYARD_ASSIGN(root.expires, base::parse_rfc3339(expires));
     WHEELYARD_TRY(read_keys(json, root));
     WHEELYARD_TRY(read_lists(json, root));
-    root.history = json.int_or("history", first_history);
-    if (root.history < first_history) return fail_root("The root document has an impossible history");
     if (render_root(root) != text) return fail_root("The root document is not in its one form");
     return root;
 }
@@ -97,7 +94,8 @@ tl::unexpected<base::Error> fail_signature(std::string sentence, std::string adv
     return base::fail("attest.root_signature", std::move(sentence), {}, std::move(advice));
 }
 
-// It has the keys of all that signed it, also of one that it drops: a signature that nobody can check is refused.
+// It has the keys of all that signed it, also of one that it drops: a signature that nobody can check is
+// refused.
 base::Result<Root> read_own(const Envelope& envelope) {
     auto root = parse_payload(envelope.payload);
     if (!root)
@@ -137,15 +135,14 @@ std::string render_root(const Root& root) {
     Json revoked = Json::array();
     for (const Revocation& one : root.revoked)
         revoked.push(Json::object({{"keyid", one.key_id}, {"from", base::render_rfc3339(one.from)}}));
-    Json document = Json::object({{"format", root_format},
-                                  {"version", root.version},
-                                  {"expires", base::render_rfc3339(root.expires)},
-                                  {"keys", std::move(keys)},
-                                  {"roots", Json::array_of(root.roots)},
-                                  {"provenance", Json::array_of(root.provenance)},
-                                  {"revoked", std::move(revoked)}});
-    if (root.history != first_history) document.set("history", root.history);
-    return document.render();
+    return Json::object({{"format", root_format},
+                         {"version", root.version},
+                         {"expires", base::render_rfc3339(root.expires)},
+                         {"keys", std::move(keys)},
+                         {"roots", Json::array_of(root.roots)},
+                         {"provenance", Json::array_of(root.provenance)},
+                         {"revoked", std::move(revoked)}})
+        .render();
 }
 
 std::string sign_root(const Root& root, const std::vector<const SigningKey*>& keys) {
@@ -171,8 +168,6 @@ base::Result<Root> read_next_root(std::string_view text, const Root& old) {
         return fail_signature("No key of the root that you trust has signed the new one",
                               "get the versions between " + std::to_string(old.version) + " and " +
                                   std::to_string(root.version) + ", or ask the registry's operator");
-    if (root.history < old.history)
-        return fail_root("The root document goes back to an earlier history", std::to_string(root.history));
     const bool is_same = root.version == old.version && render_root(root) == render_root(old);
     if (root.version > old.version || is_same) return root;
     return base::fail("attest.root_old", "The root document is older than the one that you trust",

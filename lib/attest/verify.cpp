@@ -1,4 +1,5 @@
-// Verification from the outside to the inside: form, key, signature, subject, time, one upload, index, outcome.
+// Verification from the outside to the inside: form, key, signature, subject, time, one upload, index,
+// outcome.
 #include "lib/attest/verify.hpp"
 
 #include <algorithm>

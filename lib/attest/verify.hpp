@@ -1,4 +1,5 @@
-// Verifies what a registry signed about a wheel, or about a file for an auditor. Pure: the caller brings the bytes, the keys and the time.
+// Verifies what a registry signed about a wheel, or about a file for an auditor. Pure: the caller brings the
+// bytes, the keys and the time.
 #pragma once
 
 #include <optional>
@@ -6,16 +7,16 @@
 #include <string_view>
 #include <vector>
 
+#include "lib/attest/envelope.hpp"
 #include "lib/attest/root.hpp"
-#include "lib/attest/statement.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
 #include "lib/wire/wheel_provenance.hpp"
 
 namespace wheelyard::attest {
 
-// Whose statements are believed: a key alone, which nobody can revoke, or the keys of a root. One key signs for all indexes
-// of a registry.
+// Whose statements are believed: a key alone, which nobody can revoke, or the keys of a root. One key signs
+// for all indexes of a registry.
 struct Trust {
     std::optional<PublicKey> key;
     std::optional<Root> root;
@@ -32,23 +33,24 @@ struct VerifiedWheel {
     std::vector<std::string> warnings;
 };
 
-// `filename` and `sha256` are of the wheel at hand, `text` is its provenance with the statements. Everything has to be
-// right: both statements, their signatures, that they are about this wheel and of one upload to one of the indexes, and the
-// agent's document. A wheel that was not accepted has a warning: it may have been released since.
-// Errors: "attest.none" (no statements), "attest.other_wheel", "attest.unknown_key", "attest.signature", "attest.revoked",
-// "attest.document", "attest.mixed", "attest.order", "attest.index", "attest.incomplete", and those of the parsers.
+// `filename` and `sha256` are of the wheel at hand, `text` is its provenance with the statements. Everything
+// has to be right: both statements, their signatures, that they are about this wheel and of one upload to one
+// of the indexes, and the agent's document. A wheel that was not accepted has a warning: it may have been
+// released since. Errors: "attest.none" (no statements), "attest.other_wheel", "attest.unknown_key",
+// "attest.signature", "attest.revoked", "attest.document", "attest.mixed", "attest.order", "attest.index",
+// "attest.incomplete", and those of the parsers.
 [[nodiscard]] base::Result<VerifiedWheel> verify_wheel(std::string_view filename, std::string_view sha256,
                                                        std::string_view text, const Trust& trust);
 
 struct VerifiedExport {
     std::string key_id;
     base::UnixMicros time = 0;  // of the signature, as the registry says
-    Statement statement;        // export_statement.hpp
+    Statement statement;        // envelope.hpp
     std::vector<std::string> warnings;
 };
 
-// The same for a file of `audit-export`: `text` is its statement. Errors: "attest.other_file", "attest.unknown_key",
-// "attest.signature", "attest.revoked", and those of the parsers.
+// Verifies a file of `audit-export`: `text` is its statement. Errors: "attest.other_file",
+// "attest.unknown_key", "attest.signature", "attest.revoked", and those of the parsers.
 [[nodiscard]] base::Result<VerifiedExport> verify_export(std::string_view filename, std::string_view sha256,
                                                          std::string_view text, const Trust& trust);
 

@@ -236,8 +236,8 @@ std::string join_statements(const SignedProvenance& parts) {
     return text;
 }
 
-// An unescaped quotation mark is no part of a text, so the member's name occurs only where a member begins; the registry's
-// is the last.
+// An unescaped quotation mark is no part of a text, so the member's name occurs only where a member begins;
+// the registry's is the last.
 base::Result<SignedProvenance> split_statements(std::string_view text) {
     if (text.size() > max_signed_bytes || !text.ends_with(document_end))
         return fail_provenance("A provenance is too long or cut off");

@@ -4,7 +4,8 @@
 //   summary     urn:wheelyard:wheel-summary:1: what the registry proved from the bytes, and what its policy decided;
 //               it names the provenance statement by its hash, so that no summary of another upload fits
 //
-// Both are the last member of the wheel's provenance, behind the agent's own document, so that one file has all:
+// Both are the last member of the wheel's provenance, behind the agent's own document, so that one file has
+// all:
 //
 //     {"format":"wheelyard.provenance/1",…,"statements":[ENVELOPE,ENVELOPE]}
 #pragma once
@@ -14,7 +15,6 @@
 #include <vector>
 
 #include "lib/attest/envelope.hpp"
-#include "lib/attest/statement.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/io/json.hpp"
 #include "lib/wire/wheel_provenance.hpp"
@@ -27,8 +27,8 @@ inline constexpr std::string_view build_type = "urn:wheelyard:build:wheel:1";
 enum class Level { one = 1, two = 2 };
 [[nodiscard]] std::string_view level_name(Level level);  // "SLSA_BUILD_LEVEL_1"
 
-// A source as statements and bills of materials name it: "git+https://example.org/a.git@v1", "file:///sw/a", and the commit
-// of a Git source; empty: unknown.
+// A source as statements and bills of materials name it: "git+https://example.org/a.git@v1", "file:///sw/a",
+// and the commit of a Git source; empty: unknown.
 struct SourceUri {
     std::string uri;
     std::string commit;
@@ -39,8 +39,8 @@ struct SourceUri {
 struct Received {
     std::string registry;  // URI of the registry that signs
     std::string index;
-    // Who said what the provenance says: any token that may upload the project. Never its name, which is a person's at
-    // times.
+    // Who said what the provenance says: any token that may upload the project. Never its name, which is a
+    // person's at times.
     std::string token_id;
     base::UnixMicros time = 0;
     Level level = Level::one;
@@ -55,12 +55,14 @@ struct Proved {
 };
 
 [[nodiscard]] Statement provenance_statement(const wire::WheelProvenance& said, const Received& received);
-// The summary has the SHA-256 of both: `document`, the agent's as it is stored, and `provenance`, the rendered statement.
+// The summary has the SHA-256 of both: `document`, the agent's as it is stored, and `provenance`, the
+// rendered statement.
 [[nodiscard]] Statement summary_statement(const wire::WheelProvenance& said, std::string_view document,
                                           std::string_view provenance, const Proved& proved,
                                           const Received& received);
 
-// `document` with both statements; facts that have no room are left out. Error "attest.too_large": the document is.
+// `document` with both statements; facts that have no room are left out. Error "attest.too_large": the
+// document is.
 [[nodiscard]] base::Result<std::string> sign_wheel(std::string_view document,
                                                    const wire::WheelProvenance& said, const Proved& proved,
                                                    const Received& received, const SigningKey& key);

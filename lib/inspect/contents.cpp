@@ -1,4 +1,11 @@
-#include "lib/inspect/contents.hpp"
+// One pass over all members: unpacks each, verifies size and CRC-32, compares its hash with RECORD, and
+// analyses ELF files.
+//
+// Several threads (max_threads) take the members, largest first. Memory is bounded for wheels of any size.
+// Each thread holds two pieces (piece_bytes each), the inflater's window and, for an ELF member, either its
+// bytes (up to kept_member_bytes) or up to max_snapshots snapshots of at most 119 KiB and its landmarks: at
+// most 17 MiB per thread. In addition: one symbol table (at most 24 MiB), the central directory and RECORD.
+#include "lib/inspect/inspect.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -10,9 +17,8 @@
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/dist_info/installed_tree.hpp"
 #include "lib/inspect/gpu/gpu_code.hpp"
-#include "lib/inspect/zip/limits.hpp"
 #include "lib/inspect/zip/member_stream.hpp"
-#include "lib/inspect/zip/parallel.hpp"
+#include "lib/inspect/zip/zip.hpp"
 
 namespace wheelyard::inspect {
 namespace {
@@ -44,21 +50,24 @@ std::uint64_t bytes_of_names(const ElfFacts& elf) {
     return bytes;
 }
 
-// Whether the file begins as a program or library of Windows (PE) or macOS (Mach-O, also for several machines).
+// Says whether the file begins as a program or library of Windows (PE) or macOS (Mach-O, also for several
+// machines).
 bool is_foreign_program(std::string_view name, std::string_view first_bytes) {
     if (first_bytes.starts_with("MZ")) {
         const std::string lower = base::ascii_lower(name);
         return lower.ends_with(".exe") || lower.ends_with(".dll");
     }
-    // Java's classes have the magic number, too, and a version of 45 or more where Mach-O counts its machines.
+    // Java's classes have the magic number, too, and a version of 45 or more where Mach-O counts its
+    // machines.
     if (first_bytes.starts_with("\xca\xfe\xba\xbe"))
         return first_bytes.size() >= 8 && static_cast<unsigned char>(first_bytes[7]) < 45 &&
                first_bytes.substr(4, 3) == std::string_view("\0\0\0", 3);
     return first_bytes.starts_with("\xcf\xfa\xed\xfe");
 }
 
-// A compiled module whose flags after the magic number (PEP 552) say that its source's time does not count: 1, it is not
-// compared at all; 3, by a hash that anybody can compute. One with the source's time is stale as soon as it is installed.
+// A compiled module whose flags after the magic number (PEP 552) say that its source's time does not count:
+// 1, it is not compared at all; 3, by a hash that anybody can compute. One with the source's time is stale as
+// soon as it is installed.
 bool is_run_unread(std::string_view name, std::string_view first_bytes) {
     constexpr std::string_view unchecked("\1\0\0\0", 4), checked("\3\0\0\0", 4);
     constexpr std::size_t header_bytes = 16;

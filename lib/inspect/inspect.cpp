@@ -4,15 +4,9 @@
 #include <iterator>
 
 #include "lib/base/text/text.hpp"
-#include "lib/inspect/contents.hpp"
 #include "lib/inspect/dist_info/dist_info.hpp"
 #include "lib/inspect/dist_info/installed_tree.hpp"
-#include "lib/inspect/dist_info/record_check.hpp"
-#include "lib/inspect/reached_code.hpp"
-#include "lib/inspect/sdist/sdist.hpp"
 #include "lib/inspect/truth/gather_facts.hpp"
-#include "lib/inspect/truth/loaded_code.hpp"
-#include "lib/inspect/truth/promise.hpp"
 #include "lib/inspect/truth/tag_truth.hpp"
 #include "lib/inspect/verdict/findings.hpp"
 #include "lib/inspect/zip/zip.hpp"

@@ -1,11 +1,12 @@
-// The complete check of one wheel or source distribution: bytes in, facts and verdicts out. It imports and executes
-// nothing and unpacks nothing to disk. The registry runs it on every upload, and the agent on every build before it
-// uploads.
+// The complete check of one wheel or source distribution: bytes in, facts and verdicts out. It imports and
+// executes nothing and unpacks nothing to disk. The registry runs it on every upload, and the agent on every
+// build before it uploads.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,12 +14,18 @@
 #include "lib/base/files/file.hpp"
 #include "lib/base/result.hpp"
 #include "lib/inspect/abi/torch_fit.hpp"
+#include "lib/inspect/dist_info/dist_info.hpp"
+#include "lib/inspect/gpu/gpu_code.hpp"
 #include "lib/inspect/truth/facts.hpp"
-#include "lib/inspect/truth/required_libraries.hpp"
+#include "lib/inspect/truth/gather_facts.hpp"
+#include "lib/inspect/verdict/findings.hpp"
 #include "lib/inspect/verdict/policy.hpp"
 #include "lib/inspect/verdict/verdict.hpp"
+#include "lib/inspect/zip/zip.hpp"
+#include "lib/inspect/zip/zip_writer.hpp"
 #include "lib/wheel/filename.hpp"
 #include "lib/wheel/metadata.hpp"
+#include "lib/wheel/variant.hpp"
 
 namespace wheelyard::inspect {
 
@@ -59,12 +66,57 @@ struct Inspection {
 [[nodiscard]] base::Result<Inspection> inspect_wheel(const base::Reader& bytes, std::string_view filename,
                                                      const InspectOptions& options = {});
 
-// The same for a source distribution. Its facts are sizes, Requires-Python and static_metadata.
+// Inspects a source distribution. Its facts are sizes, Requires-Python and static_metadata.
 [[nodiscard]] base::Result<Inspection> inspect_sdist(const base::Reader& bytes, std::string_view filename,
                                                      const InspectOptions& options = {});
 
 // One of the two, by the extension of `filename`.
 [[nodiscard]] base::Result<Inspection> inspect_file(const base::Reader& bytes, std::string_view filename,
                                                     const InspectOptions& options = {});
+
+struct Contents {
+    std::vector<ElfMember> elves;  // sorted by name, device code included; only files that could be parsed
+    GpuFacts gpu;
+    bool has_foreign_programs = false;  // or libraries: of Windows or macOS
+};
+
+// `record` may be null: RECORD cannot be read, and the findings already say so.
+[[nodiscard]] base::Result<Contents> check_contents(const base::Reader& bytes, const Frame& frame,
+                                                    const RecordCheck* record, const InspectOptions& options,
+                                                    Findings& findings);
+
+// Sets `opens`, `gone_names`, `needed_surely`, `needed_maybe`, `needed_later`, `avx_code`, `avx512_code`,
+// `sve_code`, `pypy_names` and `pypy_later` of `facts`, whose requirements it reads; none where a limit is
+// reached.
+void gather_import_facts(const base::Reader& bytes, const Frame& frame, const wheel::WheelFilename& filename,
+                         const std::vector<ElfMember>& elves, const ProvidedLibraries& provided,
+                         Facts& facts);
+
+inline constexpr std::uint64_t max_sdist_members = 200'000;  // PyTorch with its submodules: under 20,000
+
+struct Sdist {
+    std::uint64_t members = 0;
+    std::uint64_t unpacked_bytes = 0;
+    std::string metadata_bytes;               // PKG-INFO unmodified; empty if it could not be read
+    std::optional<wheel::Metadata> metadata;  // its parse
+};
+
+// Findings name every problem of the sdist itself; an Error means that the bytes could not be read (I/O).
+[[nodiscard]] base::Result<Sdist> check_sdist(const base::Reader& bytes, const wheel::SdistFilename& filename,
+                                              const SizeLimits& sizes, Findings& findings);
+
+// Says whether PKG-INFO holds for every wheel that is built from the sdist (PEP 643): Metadata-Version 2.2 or
+// newer, and no field is Dynamic. Only then may an index offer it as the file's metadata.
+[[nodiscard]] bool has_static_metadata(const wheel::Metadata& metadata);
+
+[[nodiscard]] std::string variant_filename(wheel::WheelFilename filename, const std::string& label);
+
+// Writes it: equal bytes of equal wheels. `against` is the version of another package that it requires with
+// its local version, "2.9.0+cu126.gh200"; the variant requires it without. Errors: those of reading and of
+// `write`, and "variant.not_a_wheel": its members cannot be read, or are signed.
+[[nodiscard]] base::Status write_variant_wheel(const base::Reader& bytes,
+                                               const wheel::WheelFilename& filename,
+                                               const wheel::LabelledVariant& variant,
+                                               std::string_view against, const ZipWriter::Write& write);
 
 }  // namespace wheelyard::inspect

@@ -1,4 +1,6 @@
-#include "lib/inspect/reached_code.hpp"
+// Which of a wheel's libraries its import needs: the extension modules that the import of its packages
+// reaches, what these load of the wheel, and what Python code opens. Reads only the modules that are reached.
+#include "lib/inspect/inspect.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +14,6 @@
 #include "lib/inspect/python/gone_names.hpp"
 #include "lib/inspect/python/import_walk.hpp"
 #include "lib/inspect/truth/libraries.hpp"
-#include "lib/inspect/truth/module_suffix.hpp"
 #include "lib/inspect/zip/member_stream.hpp"
 #include "lib/wheel/name.hpp"
 #include "lib/wheel/requirement.hpp"
@@ -21,7 +22,7 @@
 namespace wheelyard::inspect {
 namespace {
 
-// Whether the name came with a Python that each of these is, or is newer than.
+// Says whether the name came with a Python that each of these is, or is newer than.
 bool is_had_by_all(const wheel::SpecifierSet& pythons, std::string_view name) {
     const GoneName* row = gone_name(name);
     if (row == nullptr || row->first == 0) return false;

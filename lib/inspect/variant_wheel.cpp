@@ -1,6 +1,6 @@
-// METADATA, variant.json and RECORD are written; all other members are copied, those of .dist-info and .data under the name
-// of the other version.
-#include "lib/inspect/variant_wheel.hpp"
+// METADATA, variant.json and RECORD are written; all other members are copied, those of .dist-info and .data
+// under the name of the other version.
+#include "lib/inspect/inspect.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -35,8 +35,8 @@ tl::unexpected<base::Error> fail_unsafe(std::string_view name, const char* why) 
                 std::string(name.substr(0, 200)));
 }
 
-// Errors that the entries themselves cause: one takes the place of another, or its name cannot exist. Another try would
-// end the same way.
+// Errors that the entries themselves cause: one takes the place of another, or its name cannot exist. Another
+// try would end the same way.
 constexpr std::array errors_of_entries = {EEXIST, EILSEQ, EINVAL, EISDIR, EMLINK, ENOTDIR, ENOTEMPTY};
 
 class Unpacking {
@@ -131,8 +131,8 @@ class Unpacking {
                     path.native());
     }
 
-    // The regular file of this name that an earlier entry has made; nullopt if there is none. A hard link to a symbolic
-    // link would move that link to another depth, where its target may be outside.
+    // The regular file of this name that an earlier entry has made; nullopt if there is none. A hard link to
+    // a symbolic link would move that link to another depth, where its target may be outside.
     [[nodiscard]] std::optional<fs::path> unpacked_file(const std::vector<std::string_view>& parts) const {
         fs::path target = into_;
         for (std::size_t i = 0; i < parts.size(); ++i) {

@@ -20,8 +20,8 @@ struct UnpackLimits {
 };
 
 // Unpacks `archive` into the existing folder `into` and returns the top-level names (an sdist has exactly
-// one). Calls `keep_alive` before each entry and after each piece of a file. Errors: "archive.unsafe" (names the
-// entry), "archive.too_large", "archive.too_slow", "archive.broken", and those of `keep_alive`.
+// one). Calls `keep_alive` before each entry and after each piece of a file. Errors: "archive.unsafe" (names
+// the entry), "archive.too_large", "archive.too_slow", "archive.broken", and those of `keep_alive`.
 [[nodiscard]] base::Result<std::vector<std::string>> unpack(const std::filesystem::path& archive,
                                                             const std::filesystem::path& into,
                                                             const UnpackLimits& limits = {},

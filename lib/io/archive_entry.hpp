@@ -21,11 +21,13 @@ using Archive = std::unique_ptr<archive, FreeArchive>;
 // The entry's name without empty and "." parts; nullopt when it is absolute or has a "..".
 [[nodiscard]] std::optional<std::vector<std::string_view>> safe_parts(std::string_view name);
 
-// Whether a link `depth` folders below the top leads to a place below the top. A target may start with ".." parts
-// up to the top and then descend. A ".." after another part is rejected: that part may be a link to anywhere.
+// Says whether a link `depth` folders below the top leads to a place below the top. A target may start with
+// ".." parts up to the top and then descend. A ".." after another part is rejected: that part may be a link
+// to anywhere.
 [[nodiscard]] bool stays_inside(std::string_view target, std::size_t depth);
 
-// As bytes, from whichever form libarchive provides; empty if it can provide none. Valid as long as the entry.
+// As bytes, from whichever form libarchive provides; empty if it can provide none. Valid as long as the
+// entry.
 [[nodiscard]] std::string_view name_of(archive_entry* entry);
 [[nodiscard]] std::string_view symlink_of(archive_entry* entry);
 [[nodiscard]] std::string_view hardlink_of(archive_entry* entry);

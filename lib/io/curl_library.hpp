@@ -48,11 +48,20 @@ struct CurlLibrary {
 // first call that finds it initialises it. Thread-safe. Null while no libcurl is found.
 [[nodiscard]] const CurlLibrary* curl_library();
 
-// The CA bundle to name when nobody named one: "" where libcurl came with the system, which knows the system's.
+// The CA bundle to name when nobody named one: "" where libcurl came with the system, which knows the
+// system's.
 [[nodiscard]] std::string default_ca_bundle();
 
-// The first file with the certificates of trusted authorities that exists below `root`, or "". Distributions have
-// different names for it.
+// The first file with the certificates of trusted authorities that exists below `root`, or "". Distributions
+// have different names for it.
 [[nodiscard]] std::string find_ca_bundle(const std::filesystem::path& root = "/");
+
+// Maps libcurl's error numbers to our errors: code, sentence, URL without its secrets, advice.
+
+[[nodiscard]] std::string shown_url(const std::string& url);
+
+// `detail` is libcurl's own message, or empty; `verify_result` is CURLINFO_SSL_VERIFYRESULT.
+[[nodiscard]] tl::unexpected<base::Error> fail_curl(CURLcode number, const char* detail,
+                                                    const std::string& url, long verify_result = 0);
 
 }  // namespace wheelyard::io

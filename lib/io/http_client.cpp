@@ -6,18 +6,17 @@
 #include <chrono>
 #include <cstdlib>
 #include <optional>
+#include <system_error>
 
 #include "lib/base/check.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/process/process.hpp"
 #include "lib/base/text/text.hpp"
-#include "lib/io/curl_errors.hpp"
-#include "lib/io/curl_handles.hpp"
 #include "lib/io/curl_library.hpp"
 #include "lib/io/http_transfer.hpp"
-#include "lib/io/netrc_file.hpp"
 
 namespace wheelyard::io {
+
 namespace fs = std::filesystem;
 using base::fail;
 using base::Result;
@@ -82,7 +81,8 @@ struct HttpClient::State {
         if (!ca_bundle.empty()) set(CURLOPT_CAINFO, ca_bundle.c_str());
         if (!settings.proxy.empty() || !settings.uses_environment)
             set(CURLOPT_PROXY, settings.proxy.c_str());  // empty: none, whatever the environment says
-        // As pip and uv do, so that one line lets all of them read a private index. Credentials of the request win.
+        // As pip and uv do, so that one line lets all of them read a private index. Credentials of the
+        // request win.
         if (settings.uses_environment) set(CURLOPT_NETRC, long{CURL_NETRC_OPTIONAL});
         if (netrc) set(CURLOPT_NETRC_FILE, netrc->c_str());
         // With a proxy, the connection is the proxy's: it checks addresses.
@@ -274,6 +274,27 @@ Result<HttpAnswer> HttpClient::upload_form(const std::string& url, const std::ve
         state_->set(CURLOPT_PASSWORD, password.c_str());
     }
     return state_->perform(url, transfer);
+}
+
+// The part of http_client.hpp that needs no libcurl; callers that only read answers do not link it.
+std::string HttpAnswer::header(std::string_view name) const {
+    for (const auto& [key, value] : headers) {
+        if (base::equals_ignoring_case(key, name)) return value;
+    }
+    return {};
+}
+
+namespace fs = std::filesystem;
+
+std::optional<fs::path> other_netrc(const std::map<std::string, std::string>& environment) {
+    if (const auto named = environment.find("NETRC"); named != environment.end()) return named->second;
+    const auto home = environment.find("HOME");
+    if (home == environment.end() || home->second.empty()) return std::nullopt;
+    const fs::path folder = home->second;
+    std::error_code ignored;
+    if (fs::exists(folder / ".netrc", ignored) || !fs::exists(folder / "_netrc", ignored))
+        return std::nullopt;
+    return folder / "_netrc";
 }
 
 }  // namespace wheelyard::io

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -43,7 +45,7 @@ struct HttpAnswer {
     [[nodiscard]] std::string header(std::string_view name) const;  // empty when absent
 };
 
-// Whether the same request may succeed later (RFC 9110, 6585, 8470): 5xx, 408, 425 and 429.
+// Says whether the same request may succeed later (RFC 9110, 6585, 8470): 5xx, 408, 425 and 429.
 [[nodiscard]] constexpr bool is_temporary_status(int status) {
     return status >= 500 || status == 408 || status == 425 || status == 429;
 }
@@ -63,11 +65,12 @@ using HttpProgress = std::function<bool(std::uint64_t done, std::uint64_t total)
 
 // Takes the body of a 200 answer in pieces; an error ends the transfer and is its result.
 using HttpSink = std::function<base::Status(std::string_view bytes)>;
-// Takes status and headers of a 200 or 206 answer before the first byte of its body; an error ends the transfer and is its
-// result.
+// Takes status and headers of a 200 or 206 answer before the first byte of its body; an error ends the
+// transfer and is its result.
 using HttpHead = std::function<base::Status(const HttpAnswer& head)>;
 
-// How much of a body is taken, in decoded bytes, counted while they arrive; more is an error ("http.too_large").
+// How much of a body is taken, in decoded bytes, counted while they arrive; more is an error
+// ("http.too_large").
 struct BodyLimit {
     BodyLimit(std::uint64_t most, const HttpSink* to = nullptr) : bytes(most), sink(to) {}
     std::uint64_t bytes;
@@ -93,8 +96,8 @@ class HttpClient {
                                                const BodyLimit& limit = 64u << 20,
                                                const HttpProgress& progress = {});
     [[nodiscard]] base::Result<HttpAnswer> head(const std::string& url, const HttpHeaders& headers = {});
-    // Passes the body of a 200 answer to `sink`, as sent, and with `head` also that of a 206, to a request for a range;
-    // other statuses keep their body in `body`.
+    // Passes the body of a 200 answer to `sink`, as sent, and with `head` also that of a 206, to a request
+    // for a range; other statuses keep their body in `body`.
     [[nodiscard]] base::Result<HttpAnswer> fetch(const std::string& url, const HttpHeaders& headers,
                                                  std::uint64_t limit_bytes, const HttpSink& sink,
                                                  const HttpProgress& progress = {},
@@ -129,5 +132,12 @@ class HttpClient {
     struct State;
     std::unique_ptr<State> state_;
 };
+
+// Which file of log-ins our programs read: the one that pip does.
+
+// What $NETRC names, even where that is not there (a `~` in it is the shell's to replace); else ~/_netrc
+// where there is no ~/.netrc. nullopt: ~/.netrc.
+[[nodiscard]] std::optional<std::filesystem::path> other_netrc(
+    const std::map<std::string, std::string>& environment);
 
 }  // namespace wheelyard::io

@@ -1,4 +1,5 @@
-// libcurl's multi interface with one transfer: its read callback pauses the transfer while the caller has no bytes.
+// libcurl's multi interface with one transfer: its read callback pauses the transfer while the caller has no
+// bytes.
 #include "lib/io/http_push.hpp"
 
 #include <algorithm>
@@ -6,8 +7,7 @@
 #include <cstring>
 
 #include "lib/base/check.hpp"
-#include "lib/io/curl_errors.hpp"
-#include "lib/io/curl_handles.hpp"
+#include "lib/io/curl_library.hpp"
 #include "lib/io/http_transfer.hpp"
 
 namespace wheelyard::io {
@@ -84,7 +84,8 @@ struct HttpPush::State {
         WHEELYARD_CHECK(curl->multi_add_handle(multi.get(), handle.get()) == CURLM_OK);
     }
 
-    // Moves bytes until `is_done`, the end of the transfer, the time without progress, or the caller gives up.
+    // Moves bytes until `is_done`, the end of the transfer, the time without progress, or the caller gives
+    // up.
     template <typename IsDone>
     base::Status run(std::int64_t patience_ms, IsDone is_done) {
         auto since = std::chrono::steady_clock::now();

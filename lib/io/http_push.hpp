@@ -37,7 +37,8 @@ class HttpPush {
 
     // Returns once libcurl has taken the bytes; discards them if the server has answered already.
     [[nodiscard]] base::Status feed(std::string_view bytes);
-    // The server has answered, as one that refuses early does, or the request has failed: more bytes change nothing.
+    // The server has answered, as one that refuses early does, or the request has failed: more bytes change
+    // nothing.
     [[nodiscard]] bool has_ended() const;
     // After the last byte, or once it has ended: waits for the answer.
     [[nodiscard]] base::Result<HttpAnswer> finish();

@@ -1,9 +1,11 @@
-// The state of one transfer and libcurl's callbacks on it: takes what arrives, reads the outgoing body, detects stalls. Used by http_client.cpp only.
+// The state of one transfer and libcurl's callbacks on it: takes what arrives, reads the outgoing body,
+// detects stalls. Used by http_client.cpp only.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string_view>
 
@@ -12,6 +14,7 @@
 #include "lib/base/result.hpp"
 #include "lib/io/curl_library.hpp"
 #include "lib/io/http_arrival.hpp"
+#include "lib/io/http_client.hpp"
 
 namespace wheelyard::io {
 
@@ -55,5 +58,22 @@ std::size_t on_read(char* into, std::size_t size, std::size_t count, void* trans
 // Refuses private addresses.
 curl_socket_t on_open_socket(void* transfer, curlsocktype purpose, curl_sockaddr* address);
 int on_seek(void* transfer, curl_off_t offset, int origin);
+
+// What libcurl allocates, as owning handles. Used by the clients of this folder only.
+
+struct FreeCurl {
+    void operator()(CURL* handle) const { curl_library()->easy_cleanup(handle); }
+    void operator()(curl_slist* list) const { curl_library()->slist_free_all(list); }
+    void operator()(curl_mime* mime) const { curl_library()->mime_free(mime); }
+};
+using HeaderList = std::unique_ptr<curl_slist, FreeCurl>;
+
+// "http.header": a value has a line break.
+[[nodiscard]] base::Result<HeaderList> header_list(const HttpHeaders& headers);
+// The CA bundle from the settings; or, in the order that other clients use, from the environment (pip reads
+// REQUESTS_CA_BUNDLE); or the system's.
+[[nodiscard]] std::string ca_bundle_of(const HttpSettings& settings);
+// "http.library"
+[[nodiscard]] base::Result<const CurlLibrary*> loaded_curl();
 
 }  // namespace wheelyard::io

@@ -9,7 +9,6 @@
 #include <unordered_set>
 
 #include "lib/base/check.hpp"
-#include "lib/base/text/printable.hpp"
 #include "lib/base/text/utf8.hpp"
 
 namespace wheelyard::io {
@@ -27,8 +26,8 @@ std::size_t max_values_of(std::string_view text) {
     return std::max(dense_values, text.size() / bytes_of_a_value);
 }
 
-// Whether no two members have the same name. Small objects are compared pairwise; large ones, which may be hostile, with
-// a set.
+// Says whether no two members have the same name. Small objects are compared pairwise; large ones, which may
+// be hostile, with a set.
 bool has_unique_names(const Json::Object& object) {
     constexpr std::size_t small = 16;
     if (object.size() > small) {

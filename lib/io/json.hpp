@@ -80,7 +80,8 @@ class Json {
 
     [[nodiscard]] std::string render() const;         // compact
     [[nodiscard]] std::string render_pretty() const;  // indented by 2, ends in a newline
-    // Compact, and only ASCII's control characters are escaped: the one form that signatures of statements are over.
+    // Compact, and only ASCII's control characters are escaped: the one form that signatures of statements
+    // are over.
     [[nodiscard]] std::string render_signed() const;
 
     bool operator==(const Json& other) const;
@@ -98,8 +99,8 @@ struct JsonLimits {
 // invalid UTF-8.
 [[nodiscard]] base::Result<Json> parse_json(std::string_view text, const JsonLimits& limits = {});
 
-// JSON that somebody signed: two readers must not see two documents in it, so a member that comes twice is an error.
-// parse_json() with the further error "json.twice".
+// JSON that somebody signed: two readers must not see two documents in it, so a member that comes twice is an
+// error. parse_json() with the further error "json.twice".
 [[nodiscard]] base::Result<Json> parse_strict_json(std::string_view text, const JsonLimits& limits);
 
 }  // namespace wheelyard::io

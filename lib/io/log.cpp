@@ -6,8 +6,8 @@
 #include <cerrno>
 
 #include "lib/base/clock.hpp"
-#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/base/text/utf8.hpp"
 
 namespace wheelyard::io {
 namespace {

@@ -38,7 +38,8 @@ std::uint32_t number_at(const unsigned char* bytes) {
     return ip(bytes[0], bytes[1], bytes[2], bytes[3]);
 }
 
-// Only 2000::/3 is global unicast. Of it, the ranges that wrap or document other addresses are judged by content.
+// Only 2000::/3 is global unicast. Of it, the ranges that wrap or document other addresses are judged by
+// content.
 bool is_private_6(const unsigned char* bytes) {
     constexpr unsigned char mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
     constexpr unsigned char nat64[12] = {0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0};

@@ -5,14 +5,14 @@
 //         field<Time, &SourceFile::fetched>("times.fetched", "when it was fetched"),
 //     });
 //
-// "times.fetched" is the member `fetched` of the member `times`; such rows follow each other. Members are written in the
-// order of the rows.
+// "times.fetched" is the member `fetched` of the member `times`; such rows follow each other. Members are
+// written in the order of the rows.
 //
-// For every reader an absent member, null and the empty text are the same: the member is not given, and its value stays
-// the default. An empty list or object is given. Unknown members are ignored.
+// For every reader an absent member, null and the empty text are the same: the member is not given, and its
+// value stays the default. An empty list or object is given. Unknown members are ignored.
 //
-// A codec converts one value: `to` writes it, `from` reads it and returns false if the JSON is none, `type` names the type
-// in errors and documents. A std::optional without a value is null.
+// A codec converts one value: `to` writes it, `from` reads it and returns false if the JSON is none, `type`
+// names the type in errors and documents. A std::optional without a value is null.
 #pragma once
 
 #include <array>
@@ -69,7 +69,7 @@ struct Member {
     bool is_list = false;
 };
 
-// Whether a reader counts the member as given.
+// Says whether a reader counts the member as given.
 [[nodiscard]] bool is_given(const Json* value);
 
 void write_members(std::span<const Member> members, const void* owner, Json& json);
@@ -118,7 +118,8 @@ template <typename Owner, std::size_t Count>
     return made;
 }
 
-// Each reads a value of its type and returns whether there was one. Of a list, other elements than texts are ignored.
+// Each reads a value of its type and returns whether there was one. Of a list, other elements than texts are
+// ignored.
 [[nodiscard]] bool read_plain(const Json& json, std::string& into);
 [[nodiscard]] bool read_plain(const Json& json, bool& into);
 [[nodiscard]] bool read_plain(const Json& json, double& into);

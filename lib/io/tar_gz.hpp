@@ -17,8 +17,8 @@ struct TarMember {
     std::string name;  // as written
     TarKind kind = TarKind::file;
     std::uint64_t size_bytes = 0;  // of its data in the archive, as declared
-    // Writing it touches only what is below the archive's top: the name has no "..", and a symbolic link leads to a place in
-    // the archive's folder, which pip's filter takes for the top.
+    // Writing it touches only what is below the archive's top: the name has no "..", and a symbolic link
+    // leads to a place in the archive's folder, which pip's filter takes for the top.
     bool is_inside = true;
     std::string hard_link;  // the member whose file it is, too; empty: it is no hard link
 };

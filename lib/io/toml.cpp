@@ -156,12 +156,15 @@ const T* typed(TomlProblems& problems, const TomlNode& node, const std::string& 
     return value;
 }
 
-void note_missing(TomlProblems& problems, const TomlNode& table, const std::string& name,
-                  const char* expected) {
-    problems.note(table.place, "`" + name + "` is missing (expected " + expected + ", found nothing)");
-}
-
 }  // namespace
+
+bool TomlTable::require(std::string_view key, const char* expected) {
+    if (!node_ || has(key)) return node_ != nullptr;
+    read(key);  // a key that is spelt wrong gets this one as a suggestion
+    problems_->note(node_->place,
+                    "`" + dotted(name_, key) + "` is missing (expected " + expected + ", found nothing)");
+    return false;
+}
 
 std::optional<std::string> TomlTable::string_if(std::string_view key) {
     const auto* node = read(key);
@@ -176,7 +179,7 @@ std::string TomlTable::string_or(std::string_view key, std::string fallback) {
 }
 
 std::string TomlTable::string(std::string_view key) {
-    if (node_ && !has(key)) note_missing(*problems_, *node_, dotted(name_, key), "a string");
+    require(key, "a string");
     return string_or(key, {});
 }
 
@@ -194,7 +197,7 @@ std::int64_t TomlTable::integer_or(std::string_view key, std::int64_t fallback, 
 }
 
 std::int64_t TomlTable::integer(std::string_view key, std::int64_t min, std::int64_t max) {
-    if (node_ && !has(key)) note_missing(*problems_, *node_, dotted(name_, key), "an integer");
+    require(key, "an integer");
     return integer_or(key, min, min, max);
 }
 
@@ -219,7 +222,7 @@ std::optional<fs::path> TomlTable::path_if(std::string_view key) {
 }
 
 fs::path TomlTable::path(std::string_view key) {
-    if (node_ && !has(key)) note_missing(*problems_, *node_, dotted(name_, key), "a path");
+    require(key, "a path");
     return path_if(key).value_or(fs::path());
 }
 
@@ -267,12 +270,7 @@ TomlTable TomlTable::table_or_empty(std::string_view key) {
 }
 
 TomlTable TomlTable::table(std::string_view key) {
-    if (node_ && !has(key)) {
-        note_missing(*problems_, *node_, dotted(name_, key), "a table");
-        read(key);
-        return {problems_, nullptr, dotted(name_, key)};
-    }
-    return table_or_empty(key);
+    return require(key, "a table") ? table_or_empty(key) : TomlTable(problems_, nullptr, dotted(name_, key));
 }
 
 std::vector<TomlTable> TomlTable::tables(std::string_view key) {
@@ -312,6 +310,10 @@ std::vector<std::string> TomlTable::keys() const {
     for (const auto& entry : table->entries)
         out.push_back(entry.key);
     return out;
+}
+
+fs::path TomlTable::resolved(const std::string& path) const {
+    return problems_ ? resolve(problems_->file, path) : fs::path(path);
 }
 
 std::string TomlTable::place(std::string_view key) const {

@@ -26,8 +26,9 @@
 
 namespace wheelyard::io {
 
-// `error` is about a configuration that stays wrong until a person changes it: programs end with the status of wrong
-// usage, 2. An error of the system that may pass, such as a full disk or an NFS server that is away, stays as it is.
+// `error` is about a configuration that stays wrong until a person changes it: programs end with the status
+// of wrong usage, 2. An error of the system that may pass, such as a full disk or an NFS server that is away,
+// stays as it is.
 [[nodiscard]] tl::unexpected<base::Error> fail_configuration(base::Error error);
 [[nodiscard]] bool is_of_configuration(const base::Error& error);
 
@@ -44,6 +45,10 @@ class TomlTable {
     std::int64_t integer(std::string_view key, std::int64_t min, std::int64_t max);
     std::filesystem::path path(std::string_view key);  // relative to the configuration file
     TomlTable table(std::string_view key);
+
+    // Says whether the key is there; otherwise notes the same problem: "`KEY` is missing (expected EXPECTED,
+    // found nothing)".
+    bool require(std::string_view key, const char* expected);
 
     // Optional values.
     std::string string_or(std::string_view key, std::string fallback);
@@ -65,12 +70,15 @@ class TomlTable {
     // The names of all keys, for tables with arbitrary keys ([packages.NAME]).
     [[nodiscard]] std::vector<std::string> keys() const;
 
+    // A path that is relative to the configuration file, as path() has it.
+    [[nodiscard]] std::filesystem::path resolved(const std::string& path) const;
+
     // "file:line:column" of a key (or of the table), for problems that the caller finds.
     [[nodiscard]] std::string place(std::string_view key = {}) const;
     // Records a problem that the caller found (for example an invalid version) at `key`.
     void report(std::string_view key, std::string sentence);
-    // Every problem recorded so far and this table's unknown keys, as TomlDocument::finish() reports them, which then
-    // has them no more: for files of which the other tables hold all the same.
+    // Every problem recorded so far and this table's unknown keys, as TomlDocument::finish() reports them,
+    // which then has them no more: for files of which the other tables hold all the same.
     [[nodiscard]] base::Status finish();
 
   private:
@@ -84,13 +92,13 @@ class TomlTable {
 
 class TomlDocument {
   public:
-    // Errors, as of fail_configuration(): "config.missing" (no such file), "config.syntax" (file:line:column); that of
-    // a file that cannot be read.
+    // Errors, as of fail_configuration(): "config.missing" (no such file), "config.syntax"
+    // (file:line:column); that of a file that cannot be read.
     [[nodiscard]] static base::Result<TomlDocument> read(const std::filesystem::path& file);
     [[nodiscard]] static base::Result<TomlDocument> parse(std::string_view text,
                                                           const std::filesystem::path& file);
-    // A document with the keys of this object. Its problems begin with a key's path instead of file and line; `file`
-    // is what relative paths are relative to.
+    // A document with the keys of this object. Its problems begin with a key's path instead of file and line;
+    // `file` is what relative paths are relative to.
     [[nodiscard]] static TomlDocument of_json(const Json& json, const std::filesystem::path& file);
     [[nodiscard]] TomlTable root();
     [[nodiscard]] Json json() const;  // all of it, unchecked

@@ -38,8 +38,8 @@ const TomlNode* TomlNode::find(std::string_view name) const {
 
 namespace {
 
-// The parts of one dotted key or header; ours have at most four. toml++ limits only the nesting of values, and its destructor
-// recurses: a key of 50,000 parts ends the process.
+// The parts of one dotted key or header; ours have at most four. toml++ limits only the nesting of values,
+// and its destructor recurses: a key of 50,000 parts ends the process.
 constexpr std::size_t max_key_parts = 16;
 
 // The end of the string that begins at `at`. toml++ refuses one that does not end.
@@ -65,8 +65,8 @@ std::size_t skip_string(std::string_view text, std::size_t at) {
     return at;
 }
 
-// Where a key has too many parts; npos: nowhere. Counts dots outside of strings and comments up to a character that
-// is no part of a key.
+// Where a key has too many parts; npos: nowhere. Counts dots outside of strings and comments up to a
+// character that is no part of a key.
 std::size_t find_long_key(std::string_view text) {
     std::size_t dots = 0;
     for (std::size_t at = 0; at < text.size();) {

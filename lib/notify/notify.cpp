@@ -1,5 +1,5 @@
-// What was told is a file of the folder. The command runs under a shell that ends it after its time, started so that it
-// outlives this process.
+// What was told is a file of the folder. The command runs under a shell that ends it after its time, started
+// so that it outlives this process.
 #include "lib/notify/notify.hpp"
 
 #include <algorithm>

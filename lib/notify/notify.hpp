@@ -1,10 +1,12 @@
-// Notices: what a person should know although nobody looks. The site's command ([notify] of site.toml and registry.toml)
-// gets each as one JSON document on standard input ("wheelyard.notice/1", docs/reference/notices.md):
+// Notices: what a person should know although nobody looks. The site's command ([notify] of site.toml and
+// registry.toml) gets each as one JSON document on standard input ("wheelyard.notice/1",
+// docs/reference/notices.md):
 //
 //     {"format":"wheelyard.notice/1","event":"cell.given_up","program":"wheelyard-builder","from":"bede-gh200",
 //      "time":"2026-11-20T12:00:00.000000Z","subject":"torch-2.4.0-cp312","text":"bede-gh200: …","suppressed":0}
 //
-// A notice starts a process of its own and returns: the command has a time limit, and its output goes to a log.
+// A notice starts a process of its own and returns: the command has a time limit, and its output goes to a
+// log.
 #pragma once
 
 #include <cstdint>
@@ -49,9 +51,9 @@ struct Settings {
     std::string from;              // the site's name, the registry's address
 };
 
-// Starts the command for those that were not told lately, and returns how many. What exceeds the rate is told later
-// if it still holds; the next notice has the number of those that were not sent, each counted once. Errors: the folder cannot be written, the
-// command cannot be started.
+// Starts the command for those that were not told lately, and returns how many. What exceeds the rate is told
+// later if it still holds; the next notice has the number of those that were not sent, each counted once.
+// Errors: the folder cannot be written, the command cannot be started.
 [[nodiscard]] base::Result<int> tell(const Settings& settings, const std::vector<Notice>& notices,
                                      const base::Clock& clock);
 

@@ -1,5 +1,5 @@
-// The style sheet and the scripts of all pages, embedded at build time from lib/page/assets/. Their published names
-// contain the hash of their bytes, so they may be cached permanently: style.0123456789ab.css.
+// The style sheet and the scripts of all pages, embedded at build time from lib/page/assets/. Their published
+// names contain the hash of their bytes, so they may be cached permanently: style.0123456789ab.css.
 #pragma once
 
 #include <span>
@@ -21,7 +21,8 @@ struct Asset {
 [[nodiscard]] const Asset& asset(std::string_view name);
 // nullptr: no such asset.
 [[nodiscard]] const Asset* find_asset(std::string_view published_name);
-// Changes with every asset and template, and with the program's version: pages of another look are rendered again.
+// Changes with every asset and template, and with the program's version: pages of another look are rendered
+// again.
 [[nodiscard]] std::string look();
 
 }  // namespace wheelyard::page

@@ -17,16 +17,17 @@ struct Farm {
 
 enum class Scheme { light, dark };
 
-// Empty if `colour` ("#0b57a4") is readable as the text of links on the grounds of this scheme (WCAG 2.2, 1.4.3:
-// contrast of at least 4.5), otherwise what is wrong.
+// Empty if `colour` ("#0b57a4") is readable as the text of links on the grounds of this scheme (WCAG 2.2,
+// 1.4.3: contrast of at least 4.5), otherwise what is wrong.
 [[nodiscard]] std::string colour_fault(std::string_view colour, Scheme scheme);
-// A style sheet that sets the colour of links and marks; an empty colour leaves ours. Empty for two empty ones.
+// A style sheet that sets the colour of links and marks; an empty colour leaves ours. Empty for two empty
+// ones.
 [[nodiscard]] std::string render_farm_style(std::string_view light, std::string_view dark);
 
 // "farm.0123456789ab.css", "logo.0123456789ab.svg"
 [[nodiscard]] std::string farm_file_name(std::string_view stem, std::string_view extension,
                                          std::string_view bytes);
-// Whether farm_file_name() could have made it.
+// Says whether farm_file_name() could have made it.
 [[nodiscard]] bool is_farm_file_name(std::string_view name);
 // The media type of such a file.
 [[nodiscard]] std::string_view farm_file_type(std::string_view name);

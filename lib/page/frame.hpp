@@ -1,5 +1,6 @@
-// The frame of a page of the web UI: head, navigation, footer. Pages have no inline script or style and load nothing from
-// other hosts, so the policy below fits them all; it is also in their head, for servers that send no such field.
+// The frame of a page of the web UI: head, navigation, footer. Pages have no inline script or style and load
+// nothing from other hosts, so the policy below fits them all; it is also in their head, for servers that
+// send no such field.
 #pragma once
 
 #include <string>
@@ -22,6 +23,7 @@ inline constexpr std::string_view content_policy =
 struct Link {
     std::string url;
     std::string text;
+    void show(Values& to) const;
 };
 
 struct Frame {
@@ -32,45 +34,39 @@ struct Frame {
     std::vector<std::string> scripts = {};  // "search.js"
     std::string feed = {};                  // the page's Atom feed; empty: none
     std::string data_root = {};             // for the script: from the page to the index's folder
-    std::string machines =
-        {};  // folders of indexes whose node types can be chosen; empty: that of `data_root`
+    // Folders of indexes whose node types can be chosen; empty: that of `data_root`.
+    std::string machines = {};
     std::string description = {};  // one sentence for search engines; empty: the title
     bool is_of_server = false;     // rendered for a request: there is a server, with its page for operators
     std::string_view referrer = "same-origin";  // Referrer-Policy of what the page loads
 };
 
-// What templates/frame.html shows of it.
+// What templates/frame.html shows.
 struct ShownFrame {
-    struct Step {
-        std::string url;
-        std::string text;
-        bool is_here = false;
-        void show(Values& to) const;
-    };
-    std::string title = {};
-    std::string description = {};
-    std::string referrer = {};
-    std::string root = {};
-    std::string style = {};
-    std::string farm_style = {};
-    std::string icon = {};
-    std::string feed = {};
-    std::vector<std::string> scripts = {};
-    std::string data_root = {};
-    std::string machines = {};
-    std::string home = {};
-    std::string logo = {};
-    std::string farm = {};
-    std::string login = {};
-    std::vector<Step> trail = {};
+    Frame frame = {};
     Html body = {};
-    std::string program = {};
-    bool is_of_server = false;
-    bool is_front = false;
     void show(Values& to) const;
 };
 
 // A complete document.
 [[nodiscard]] std::string render_page(const Frame& frame, const Html& body);
+
+// The form of search.js.
+struct ShownSearchForm {
+    std::string folders = {};
+    std::string wanted = {};
+    // Which filters have values: their room is there before the script fills them.
+    bool has_pythons = false;
+    bool has_machines = false;
+    bool has_gpus = false;
+    bool has_uses = false;
+    void show(Values& to) const;
+};
+
+// Hidden until its script shows it. `folders`: from the page to those of search.json, separated by spaces;
+// empty: the page's own, which lists all projects without a question. `wanted`: the first question. The page
+// has a list with the id "results".
+[[nodiscard]] Html render_search_form(std::string_view folders, std::string_view wanted = {});
+[[nodiscard]] Html render_search_form(const ShownSearchForm& form);
 
 }  // namespace wheelyard::page

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "lib/base/text/encoding.hpp"
-#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/base/text/utf8.hpp"
 
 namespace wheelyard::page {
 

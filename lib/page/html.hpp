@@ -1,10 +1,11 @@
-// HTML that cannot contain unescaped text: literals of the source code are copied, every other value is escaped.
+// HTML that cannot contain unescaped text: literals of the source code are copied, every other value is
+// escaped.
 //
 //     Html html;
 //     html.add("<a href=\"").url(link).add("\">").text(project).add("</a>");
 //
-// add() takes only constants of the program, checked by the compiler, so project text cannot reach the page in another
-// way than text() and url().
+// add() takes only constants of the program, checked by the compiler, so project text cannot reach the page
+// in another way than text() and url().
 #pragma once
 
 #include <cstdint>
@@ -32,8 +33,8 @@ class Html {
 
     Html& add(Literal literal);
     Html& add(const Html& part);
-    // Escapes & < > " ', and replaces control characters and those that change the direction of text by "?". Valid in
-    // an element and in a quoted attribute. Invalid UTF-8 becomes "?".
+    // Escapes & < > " ', and replaces control characters and those that change the direction of text by "?".
+    // Valid in an element and in a quoted attribute. Invalid UTF-8 becomes "?".
     Html& text(std::string_view value);
     Html& number(std::uint64_t value);
     // The value of a quoted href: a relative link, http, https or mailto. Any other scheme becomes "#".
@@ -56,7 +57,7 @@ class SafeMarkup {
     [[nodiscard]] static Html adopt(std::string bytes);
 };
 
-// Whether a link with this target may be shown: it has no scheme, or http, https or mailto.
+// Says whether a link with this target may be shown: it has no scheme, or http, https or mailto.
 [[nodiscard]] bool is_safe_url(std::string_view url);
 
 }  // namespace wheelyard::page

@@ -1,5 +1,6 @@
 // The folders of the web UI below an index. The publisher writes and removes them, the server knows their
-// addresses by this table, and a test compares it with what else has to name them (nginx, the test of private indexes).
+// addresses by this table, and a test compares it with what else has to name them (nginx, the test of private
+// indexes).
 #pragma once
 
 #include <algorithm>
@@ -31,8 +32,8 @@ inline constexpr std::array<Place, 3> places{{{"project", place_files::project, 
                                               {"builds", place_files::builds, {}},
                                               {"site", place_files::sites, {}, place_files::of_site}}};
 
-// Files of the search, in the folder "project": any number of them (indexer/web/search_shards.hpp). No name of a project
-// has their "=".
+// Files of the search, in the folder "project": any number of them (indexer/web/search_shards.hpp). No name
+// of a project has their "=".
 inline constexpr std::string_view shard_begin = "search.";
 inline constexpr std::string_view shard_end = ".json";
 [[nodiscard]] constexpr bool is_shard(std::string_view name) {

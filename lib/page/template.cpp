@@ -1,5 +1,5 @@
-// A template is parsed into nodes, each value with the place where it stands; the place decides how it is escaped. A section
-// ends in the place where it begins, so no value decides the place of another one.
+// A template is parsed into nodes, each value with the place where it stands; the place decides how it is
+// escaped. A section ends in the place where it begins, so no value decides the place of another one.
 #include "lib/page/template.hpp"
 
 #include <algorithm>

@@ -9,10 +9,10 @@
 //     };
 //     Html html = page::render("licence.html", Licence{"MIT", {}});
 //
-// The README of this folder explains the tags. Every value is escaped by its place: in an element and in a quoted attribute
-// as text; at the start of href and src only a safe address remains, and behind it percent encoding applies. A template with
-// a value elsewhere (in a tag, a script, a comment, style or on…) is refused. Only a member of the type Html is markup, and
-// only in an element.
+// The README of this folder explains the tags. Every value is escaped by its place: in an element and in a
+// quoted attribute as text; at the start of href and src only a safe address remains, and behind it percent
+// encoding applies. A template with a value elsewhere (in a tag, a script, a comment, style or on…) is
+// refused. Only a member of the type Html is markup, and only in an element.
 #pragma once
 
 #include <concepts>
@@ -113,7 +113,8 @@ class Template {
   public:
     // `text` must outlive the template. Error "template.syntax", with the offending part.
     [[nodiscard]] static base::Result<Template> parse(std::string_view text);
-    // A name that no view has, or has as another kind, is a broken invariant. `every_branch`: of all names of the template.
+    // A name that no view has, or has as another kind, is a broken invariant. `every_branch`: of all names of
+    // the template.
     [[nodiscard]] Html render(const Values& values, bool every_branch = false) const;
 
   private:

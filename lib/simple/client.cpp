@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
+#include "lib/base/text/utf8.hpp"
 #include "lib/io/json.hpp"
 #include "lib/simple/limits.hpp"
 #include "lib/wheel/name.hpp"

@@ -17,15 +17,16 @@ namespace wheelyard::simple {
     return status / 100 == 4 && !io::is_temporary_status(status);
 }
 
-// What the server's problem document (RFC 9457) says of a refusal, printable: why, and what to do. Empty: nothing.
+// What the server's problem document (RFC 9457) says of a refusal, printable: why, and what to do. Empty:
+// nothing.
 struct ToldRefusal {
     bool lacks_token = false;  // the request had none
     std::string reason = {};
     std::string advice = {};
 };
 [[nodiscard]] ToldRefusal told_refusal(const io::HttpAnswer& answer);
-// Of an index's answer that is no 200: the server's reason and advice, or those of the status. Where a token is missing, what a
-// person at a shell can do; `advice` is for what the server says nothing about.
+// Of an index's answer that is no 200: the server's reason and advice, or those of the status. Where a token
+// is missing, what a person at a shell can do; `advice` is for what the server says nothing about.
 [[nodiscard]] base::Error error_of_answer(std::string code, const io::HttpAnswer& answer,
                                           const std::string& url, std::string advice);
 

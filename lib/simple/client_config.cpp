@@ -11,12 +11,12 @@
 #include <array>
 #include <set>
 
-#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
-#include "lib/simple/modulefile_text.hpp"
+#include "lib/base/text/utf8.hpp"
 
 namespace wheelyard::simple {
+
 namespace {
 
 std::string toml(std::string_view text) {
@@ -261,6 +261,23 @@ std::string render_client_config(ClientKind kind, const ClientSource& source) {
 std::string render_modulefile(ModuleKind kind, std::string_view site, std::string_view folder,
                               const std::vector<NodeType>& nodes) {
     return kind == ModuleKind::lmod ? render_lmod(site, folder, nodes) : render_tcl(site, folder, nodes);
+}
+
+std::string in_quotes(std::string_view text, std::string_view escaped) {
+    std::string quoted = "\"";
+    for (const char c : text) {
+        if (escaped.find(c) != std::string_view::npos) quoted += '\\';
+        quoted += c;
+    }
+    return quoted + "\"";
+}
+
+std::string quote_lua(std::string_view text) {
+    return in_quotes(text, "\\\"");
+}
+
+std::string quote_tcl(std::string_view text) {
+    return in_quotes(text, "\\\"$[]{};");
 }
 
 }  // namespace wheelyard::simple

@@ -19,7 +19,8 @@ struct ClientSource {
     std::string place;
     bool needs_token =
         false;  // the configuration then says where the token goes: never into a URL or this file
-    // The Simple index that has all the rest; never asked for a project that `place` has, as far as the client can be told.
+    // The Simple index that has all the rest; never asked for a project that `place` has, as far as the
+    // client can be told.
     std::string fallback = {};
     std::string constraints = {};  // with it, for pip: a file of render_constraints()
     [[nodiscard]] bool is_folder() const { return place.starts_with('/'); }
@@ -49,7 +50,8 @@ struct ClientFile {
 
 [[nodiscard]] std::string render_client_config(ClientKind kind, const ClientSource& source);
 
-// The host that pip must be configured to trust, else empty: it ignores an index served by plain HTTP, except on loopback.
+// The host that pip must be configured to trust, else empty: it ignores an index served by plain HTTP, except
+// on loopback.
 [[nodiscard]] std::string host_to_trust(const std::string& index_url);
 // The same for a command line: " --trusted-host HOST", or empty.
 [[nodiscard]] std::string pip_trust_option(const std::string& index_url);
@@ -60,5 +62,12 @@ enum class ModuleKind { lmod, tcl };
                                             const std::vector<NodeType>& nodes);
 // Checks that names are unique and only the last node type is a default. Error "client.nodes".
 [[nodiscard]] base::Status check_node_types(const std::vector<NodeType>& nodes);
+
+// Quoting for modulefiles: Lua for Lmod, Tcl for Environment Modules.
+
+// `text` in double quotes, with a backslash before each character in `escaped`.
+[[nodiscard]] std::string in_quotes(std::string_view text, std::string_view escaped);
+[[nodiscard]] std::string quote_lua(std::string_view text);
+[[nodiscard]] std::string quote_tcl(std::string_view text);
 
 }  // namespace wheelyard::simple

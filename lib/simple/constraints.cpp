@@ -1,4 +1,6 @@
-#include "lib/simple/constraints.hpp"
+// A constraints file for pip that holds each project of an index to the index's own wheels. pip takes the
+// highest version of all its indexes; with `torch==2.9.0+cu128` it takes ours, wherever else torch is.
+#include "lib/simple/wheel_list.hpp"
 
 #include <algorithm>
 #include <map>
@@ -105,7 +107,7 @@ base::Result<std::string> render_constraints(const WheelList& wheels) {
         ProjectConstraint project;
         for (const std::string_view line : base::split(view.lines, '\n')) {
             if (line.empty()) continue;
-            const WheelListWheel wheel = parse_wheel_list_line(line);
+            const WheelListLine wheel = parse_wheel_list_line(line);
             const auto name = wheel::parse_wheel_filename(wheel.filename);
             if (name && !wheel.yanked) project.add(*name);
         }

@@ -52,7 +52,7 @@ base::Result<PackageFolder> read_folder(const fs::path& folder,
             return base::fail("simple.too_many", "The folder contains too many files", folder.string());
         FileLink link;
         link.filename = name;
-        link.size = size;
+        link.size_bytes = size;
         link.url = base::file_url(entries->path().native());
         page.files.push_back(std::move(link));
     }

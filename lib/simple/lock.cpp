@@ -92,7 +92,8 @@ LockSource source_of(io::TomlTable& table) {
     return found.empty() ? LockSource::none : found.front();
 }
 
-// The file name of a wheel or an sdist: `name`, else the last part of `path` or `url`; empty: none of them has one.
+// The file name of a wheel or an sdist: `name`, else the last part of `path` or `url`; empty: none of them
+// has one.
 std::string filename_of(io::TomlTable& file) {
     std::string name = file.string_or("name", "");
     const std::string path = base::replace_all(file.string_or("path", ""), "\\", "/");

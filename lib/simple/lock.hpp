@@ -53,7 +53,8 @@ struct Lock {
     std::vector<wheel::Marker> environments;  // empty: any
     std::vector<std::string> extras;          // normalised, as the groups
     std::vector<std::string> groups;          // dependency groups, with the default ones
-    // What its markers hold for, separated by spaces as they have it: at first no extra and the default groups.
+    // What its markers hold for, separated by spaces as they have it: at first no extra and the default
+    // groups.
     std::string chosen_extras;
     std::string chosen_groups;
     std::vector<LockedPackage> packages;
@@ -63,8 +64,8 @@ struct Lock {
 // By its name: pylock.toml or pylock.NAME.toml.
 [[nodiscard]] bool is_lock(const std::filesystem::path& file);
 
-// Pure; `file` is for messages. Keys that are not known are ignored; a newer minor version gives a warning that names
-// them. Errors: "config.*" with line and column, "lock.version", "lock.too_many".
+// Pure; `file` is for messages. Keys that are not known are ignored; a newer minor version gives a warning
+// that names them. Errors: "config.*" with line and column, "lock.version", "lock.too_many".
 [[nodiscard]] base::Result<Lock> parse_lock(std::string_view text, const std::filesystem::path& file);
 // Chooses extras, and groups in place of the default ones; none: those. Error "lock.undeclared".
 [[nodiscard]] base::Status choose_of_lock(Lock& lock, const std::vector<std::string>& extras,

@@ -1,5 +1,5 @@
-// Log-in at a registry from a shell: the code of a device that the registry gets from its provider (docs/how-to/log-in.md).
-// The token lies in ~/.netrc, where pip, uv and our programs find it.
+// Log-in at a registry from a shell: the code of a device that the registry gets from its provider
+// (docs/how-to/log-in.md). The token lies in ~/.netrc, where pip, uv and our programs find it.
 #pragma once
 
 #include <filesystem>
@@ -28,9 +28,9 @@ struct LoginWorld {
     std::string arguments;                             // that name the registry to it, as a shell reads them
 };
 
-// Logs in at `registry` ("https://wheels.example.org") by its provider `identity`; empty: the only one. Waits until
-// somebody has entered the code. Returns what to tell the user: who, which rights, until when. Errors "login.*", "netrc.*",
-// "http.*", "os.*".
+// Logs in at `registry` ("https://wheels.example.org") by its provider `identity`; empty: the only one. Waits
+// until somebody has entered the code. Returns what to tell the user: who, which rights, until when. Errors
+// "login.*", "netrc.*", "http.*", "os.*".
 [[nodiscard]] base::Result<std::string> log_in(const LoginWorld& world, const std::string& registry,
                                                const std::string& identity);
 // Revokes the token and removes the entry. A token that the registry does not know any more is only removed.

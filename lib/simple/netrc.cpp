@@ -28,7 +28,8 @@ struct NetrcWord {
     std::size_t end = 0;
 };
 
-// Words of the file; a word in quotes has backslashes, a comment is no word, and a macro ends at the first empty line.
+// Words of the file; a word in quotes has backslashes, a comment is no word, and a macro ends at the first
+// empty line.
 class NetrcWords {
   public:
     explicit NetrcWords(std::string_view text) : text_(text) {}

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <optional>
 
-#include "lib/base/digest/digest.hpp"
-#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/base/text/utf8.hpp"
 #include "lib/io/json.hpp"
 #include "lib/simple/html_anchors.hpp"
 #include "lib/simple/limits.hpp"
@@ -17,8 +17,8 @@
 namespace wheelyard::simple {
 namespace {
 
-// Per page, each of which takes some 350 bytes of memory as a file: the largest root page has 700,000, the largest project
-// page some 30,000.
+// Per page, each of which takes some 350 bytes of memory as a file: the largest root page has 700,000, the
+// largest project page some 30,000.
 constexpr std::size_t max_names = 1'000'000;
 constexpr std::size_t max_files = 200'000;
 constexpr std::size_t max_filename_bytes = 255;
@@ -29,20 +29,6 @@ using wheel::excerpt;
 bool is_safe_filename(std::string_view name) {
     return !name.empty() && name.size() <= max_filename_bytes && name != "." && name != ".." &&
            name.find_first_of("/\\") == std::string_view::npos && base::is_printable_line(name);
-}
-
-std::string sha256_or_empty(std::string_view text) {
-    auto lower = base::ascii_lower(text);
-    return base::is_sha256_hex(lower) ? lower : std::string();
-}
-
-// "sha256=abc&egg=name" → the value of `key`; empty if absent.
-std::string_view fragment_value(std::string_view fragment, std::string_view key) {
-    for (const auto part : base::split(fragment, '&')) {
-        if (part.size() > key.size() && part.starts_with(key) && part[key.size()] == '=')
-            return part.substr(key.size() + 1);
-    }
-    return {};
 }
 
 // Sets filename, url and (from the fragment) sha256. Returns false for an unusable link.
@@ -71,26 +57,6 @@ base::Status check_size(std::string_view text) {
     if (text.size() <= max_page_bytes) return {};
     return base::fail_malformed("simple.too_large", "The index page is too large",
                                 std::to_string(text.size()));
-}
-
-void set_metadata(FileLink& link, std::string_view value) {
-    link.has_metadata = value != "false";
-    link.metadata_sha256 = sha256_or_empty(fragment_value(value, "sha256"));
-}
-
-FileLink link_of_anchor(const HtmlAnchor& anchor) {
-    FileLink link;
-    if (const auto* python = anchor.attribute("data-requires-python")) link.requires_python = *python;
-    if (const auto* yanked = anchor.attribute("data-yanked")) {
-        link.yanked = true;
-        link.yanked_reason = *yanked;
-    }
-    // PEP 714: the newer name takes precedence.
-    const auto* metadata = anchor.attribute("data-core-metadata");
-    if (metadata == nullptr) metadata = anchor.attribute("data-dist-info-metadata");
-    if (metadata != nullptr) set_metadata(link, *metadata);
-    if (const auto* time = anchor.attribute("data-upload-time")) link.upload_time = *time;
-    return link;
 }
 
 base::Result<HtmlAnchors> scan_page(std::string_view html, std::size_t max_links) {
@@ -123,59 +89,13 @@ base::Result<io::Json> parse_page_with(std::string_view text, std::string_view n
     return page;
 }
 
-// The value may be absent, null, false, true, or {"sha256": "…"} (PEP 714; PEP 658 names it
-// `dist-info-metadata`).
-void read_core_metadata(const io::Json& file, FileLink& link) {
-    const auto* value = file.find("core-metadata");
-    if (value == nullptr) value = file.find("dist-info-metadata");
-    if (value == nullptr) return;
-    if (const auto* flag = value->as_bool()) link.has_metadata = *flag;
-    if (value->as_object() == nullptr) return;
-    link.has_metadata = true;
-    link.metadata_sha256 = sha256_or_empty(value->string_or("sha256", ""));
-}
-
-// PEP 691 leaves names with a leading underscore to each index. PEP 740's `provenance` has no digest.
-void read_provenance(const io::Json& file, FileLink& link) {
-    for (const auto& [name, sha256] : {std::pair("_wheelyard_provenance", &link.provenance_sha256),
-                                       std::pair("_wheelyard_attestations", &link.attestations_sha256)}) {
-        const auto* value = file.find(name);
-        if (value != nullptr && value->as_object() != nullptr)
-            *sha256 = sha256_or_empty(value->string_or("sha256", ""));
-    }
-    link.provenance_url = file.string_or("provenance", "");
-}
-
-void read_yanked(const io::Json& file, FileLink& link) {
-    const auto* yanked = file.find("yanked");
-    if (yanked == nullptr) return;
-    if (const auto* flag = yanked->as_bool()) link.yanked = *flag;
-    if (const auto* reason = yanked->as_string()) {
-        link.yanked =
-            !reason->empty();  // PEP 691: a truthy value; an empty attribute of HTML is another thing
-        link.yanked_reason = *reason;
-    }
-}
-
 // nullopt: a link that no client can use.
 base::Result<std::optional<FileLink>> link_of_json(const io::Json& file, const base::Url& page_url) {
     WHEELYARD_ASSIGN(const auto url, file.string_at("url"));
     FileLink link;
     WHEELYARD_ASSIGN(link.filename, file.string_at("filename"));
     if (!set_address(link, page_url, url)) return std::optional<FileLink>();
-    if (const auto* hashes = file.find("hashes")) {
-        auto sha256 = sha256_or_empty(hashes->string_or("sha256", ""));
-        if (!sha256.empty()) link.sha256 = std::move(sha256);
-    }
-    if (const auto* size = file.find("size");
-        size != nullptr && size->as_int() != nullptr && *size->as_int() >= 0) {
-        link.size = static_cast<std::uint64_t>(*size->as_int());
-    }
-    link.requires_python = file.string_or("requires-python", "");
-    link.upload_time = file.string_or("upload-time", "");
-    read_yanked(file, link);
-    read_core_metadata(file, link);
-    read_provenance(file, link);
+    read_json_members(file, link);
     return std::optional(std::move(link));
 }
 
@@ -216,7 +136,8 @@ base::Result<ProjectPage> parse_project_html(std::string_view html, const base::
     for (const auto& anchor : scanned.anchors) {
         const auto* href = anchor.attribute("href");
         if (href == nullptr) continue;
-        auto link = link_of_anchor(anchor);
+        FileLink link;
+        read_html_attributes(anchor, link);
         if (set_address(link, base_url, *href)) page.files.push_back(std::move(link));
     }
     return page;

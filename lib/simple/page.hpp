@@ -1,33 +1,15 @@
 // Parses pages of Simple repositories (PEP 503 HTML, PEP 691 JSON). Untrusted input: bounded and fuzzed.
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "lib/base/result.hpp"
 #include "lib/base/text/url.hpp"
+#include "lib/simple/project_file.hpp"
 
 namespace wheelyard::simple {
-
-struct FileLink {
-    std::string filename;
-    std::string url;     // absolute, without fragment
-    std::string sha256;  // lower-case hex; empty if the page has none
-    std::optional<std::uint64_t> size;
-    std::string requires_python;  // empty: any
-    bool yanked = false;
-    std::string yanked_reason;
-    bool has_metadata = false;    // PEP 658/714: `{url}.metadata` is served
-    std::string metadata_sha256;  // empty if the page has none
-    std::string upload_time;      // PEP 700; in HTML data-upload-time, as PyTorch's index has it; empty: none
-    std::string provenance_sha256 = {};    // Wheelyard's pages: `{url}.prov` is served; empty: it is not
-    std::string attestations_sha256 = {};  // and `{url}.pep740`
-    std::string provenance_url =
-        {};  // PEP 740, as written; empty if the page has none (HTML pages: not read)
-};
 
 struct ProjectPage {
     std::vector<FileLink> files;

@@ -15,9 +15,19 @@
 
 #include "lib/base/result.hpp"
 #include "lib/io/http_client.hpp"
-#include "lib/simple/ini.hpp"
 
 namespace wheelyard::simple {
+
+// INI files with the rules of Python's strict configparser.RawConfigParser (no duplicate sections or
+// options), which pip uses for its configuration:
+// https://docs.python.org/3/library/configparser.html#supported-ini-file-structure
+
+// section → option (lower case) → value. Continuation lines are joined by '\n'. Every section includes the
+// options of [DEFAULT].
+using Ini = std::map<std::string, std::map<std::string, std::string>>;
+
+// Error "ini.syntax" includes `place` and the line number.
+[[nodiscard]] base::Result<Ini> parse_ini(std::string_view text, std::string_view place);
 
 using Environment = std::map<std::string, std::string>;
 
@@ -59,7 +69,7 @@ struct PipConfig {
 // contains the configuration's passwords.
 [[nodiscard]] std::string render_pip_conf(const PipConfig& config, const Environment& environment);
 
-// Whether `url` contains a user or a password, in any notation that proxy settings allow.
+// Says whether `url` contains a user or a password, in any notation that proxy settings allow.
 [[nodiscard]] bool holds_credentials(std::string_view url);
 
 // Reads the files that exist. `prefix` is the interpreter's sys.prefix.

@@ -71,30 +71,45 @@ base::Result<WheelListHead> parse_head(std::string_view line) {
 
 }  // namespace
 
-std::string render_wheel_list_line(const WheelListWheel& wheel) {
+std::string render_wheel_list_line(const ProjectFile& wheel) {
     std::string line;
     append_wheel_list_line(line, wheel);
     return line;
 }
 
-void append_wheel_list_line(std::string& line, const WheelListWheel& wheel) {
+void append_wheel_list_line(std::string& line, const ProjectFile& wheel) {
     add_field(line, wheel.filename);
     line += '\t';
     if (wheel.yanked) add_field(line += 'y', wheel.yanked_reason);
-    for (const auto field : {wheel.requires_python, wheel.upload_time, wheel.size, wheel.sha256})
-        add_field(line += '\t', field);
+    add_field(line += '\t', wheel.requires_python);
+    line += '\t';
+    if (wheel.upload_time != 0) base::append_rfc3339(line, wheel.upload_time);
+    line += '\t';
+    if (wheel.size_bytes != 0) line += std::to_string(wheel.size_bytes);
+    add_field(line += '\t', wheel.sha256);
     line += '\n';
 }
 
-WheelListWheel parse_wheel_list_line(std::string_view line) {
-    WheelListWheel wheel;
+WheelListLine parse_wheel_list_line(std::string_view line) {
+    WheelListLine wheel;
     wheel.filename = take_field(line);
     const auto yanked = take_field(line);
     wheel.yanked = !yanked.empty();
     if (wheel.yanked) wheel.yanked_reason = yanked.substr(1);
     wheel.requires_python = take_field(line);
-    wheel.upload_time = take_field(line);
-    wheel.size = take_field(line);
+    wheel.rest = line;
+    return wheel;
+}
+
+ProjectFile WheelListLine::file(bool with_rest) const {
+    ProjectFile wheel{.filename = std::string(filename),
+                      .yanked = yanked,
+                      .yanked_reason = std::string(yanked_reason),
+                      .requires_python = std::string(requires_python)};
+    if (!with_rest) return wheel;
+    std::string_view line = rest;
+    wheel.upload_time = base::parse_rfc3339(take_field(line)).value_or(0);
+    wheel.size_bytes = base::parse_decimal(take_field(line)).value_or(0);
     wheel.sha256 = take_field(line);
     return wheel;
 }

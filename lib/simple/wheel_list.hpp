@@ -17,25 +17,26 @@
 
 #include "lib/base/files/file.hpp"
 #include "lib/base/result.hpp"
+#include "lib/simple/project_file.hpp"
 
 namespace wheelyard::simple {
 
 inline constexpr std::string_view wheel_list_name = "catalogue.txt";  // in the folder of the root page
 inline constexpr std::string_view wheel_list_delta_name = "catalogue-delta.txt";
 
-// One line. The views refer to the parsed text.
-struct WheelListWheel {
+// A line that was read only as far as every reader needs it. The views refer to the parsed text.
+struct WheelListLine {
     std::string_view filename;
     bool yanked = false;
     std::string_view yanked_reason;
     std::string_view requires_python;
-    std::string_view upload_time;
-    std::string_view size;  // decimal; empty if unknown
-    std::string_view sha256;
+    std::string_view rest;  // upload time, size and digest
+    // Without the rest where it is not needed: each digest is an allocation.
+    [[nodiscard]] ProjectFile file(bool with_rest = true) const;
 };
-[[nodiscard]] std::string render_wheel_list_line(const WheelListWheel& wheel);  // with a line feed
-void append_wheel_list_line(std::string& lines, const WheelListWheel& wheel);   // appends
-[[nodiscard]] WheelListWheel parse_wheel_list_line(std::string_view line);      // without a line feed
+[[nodiscard]] std::string render_wheel_list_line(const ProjectFile& wheel);  // with a line feed
+void append_wheel_list_line(std::string& lines, const ProjectFile& wheel);   // appends
+[[nodiscard]] WheelListLine parse_wheel_list_line(std::string_view line);    // without a line feed
 
 // One project: as many lines of facts as of wheels, each ending with a line feed.
 struct WheelListProject {
@@ -65,14 +66,15 @@ struct WheelListHead {
 // Reads only the first line and checks the file's size: enough to find out how new a wheel list is.
 [[nodiscard]] base::Result<WheelListHead> read_wheel_list_head(const std::filesystem::path& file);
 
-// Takes a wheel list while it arrives, into `file`, which stays as it is until finish(): nothing of what begins otherwise, and
-// no byte beyond the size that the head states. Errors "catalogue.version" and "catalogue.damaged" of kind malformed.
+// Takes a wheel list while it arrives, into `file`, which stays as it is until finish(): nothing of what
+// begins otherwise, and no byte beyond the size that the head states. Errors "catalogue.version" and
+// "catalogue.damaged" of kind malformed.
 class WheelListArrival {
   public:
     explicit WheelListArrival(std::filesystem::path file) : path_(std::move(file)) {}
     [[nodiscard]] base::Status take(std::string_view bytes);
     [[nodiscard]] base::Status finish();
-    // Whether it begins as a wheel list of any version does.
+    // Says whether it begins as a wheel list of any version does.
     [[nodiscard]] bool is_one() const;
 
   private:
@@ -128,13 +130,14 @@ struct WheelListView {
 // Base and delta, merged.
 class WheelList {
   public:
-    // Opens the files in `folder`; ignores a delta of another base. Error "os.ENOENT": there is no wheel list.
+    // Opens the files in `folder`; ignores a delta of another base. Error "os.ENOENT": there is no wheel
+    // list.
     [[nodiscard]] static base::Result<WheelList> open(const std::filesystem::path& folder);
 
     [[nodiscard]] std::int64_t serial() const;
     [[nodiscard]] const std::string& written() const;
     [[nodiscard]] const WheelListHead& base_head() const { return base_.head(); }
-    // Whether the index offers no project but these.
+    // Says whether the index offers no project but these.
     [[nodiscard]] bool is_whole() const;
     // Calls `visit` if the project exists and has wheels.
     [[nodiscard]] base::Status visit_one(std::string_view key,
@@ -149,5 +152,9 @@ class WheelList {
     WheelListPart base_;
     std::optional<WheelListPart> delta_;
 };
+
+// One line for each project, its newest version that is not yanked. Where the wheels are for some Pythons or
+// machines only, one for each of those, with a marker (PEP 508): others stay free.
+[[nodiscard]] base::Result<std::string> render_constraints(const WheelList& wheels);
 
 }  // namespace wheelyard::simple

@@ -1,5 +1,5 @@
-// What the registry keeps of one build, "wheelyard.build/1" (docs/reference/builds.md): the last that its site reported of
-// it. A report has the builds of now; these stay.
+// What the registry keeps of one build, "wheelyard.build/1" (docs/reference/builds.md): the last that its
+// site reported of it. A report has the builds of now; these stay.
 #pragma once
 
 #include <cstdint>
@@ -22,34 +22,6 @@ inline constexpr std::string_view build_done = "done";
 inline constexpr std::string_view build_failed = "failed";
 inline constexpr std::string_view build_ended =
     "ended";  // the site no longer reports it, and did not say how it ended
-
-struct BuildReport {
-    std::string site = {};
-    std::string index = {};  // to which its site reports
-    std::string id = {};     // of the attempt
-    std::string package = {};
-    std::string version = {};
-    std::string python = {};
-    std::string accelerator = {};
-    std::string purpose = {};
-    std::string state = {};
-    std::string phase = {};
-    std::string waiting = {};
-    base::UnixMicros began = 0;
-    base::UnixMicros ended = 0;
-    std::int64_t done = 0;
-    std::int64_t total = 0;
-    std::int64_t memory_limit_mib = 0;
-    std::vector<std::int64_t> memory_mib = {};
-    std::vector<std::string> phases = {};
-    std::vector<std::int64_t> phase_seconds = {};
-    std::string rule = {};
-    std::string cause = {};
-    std::string remedy = {};
-    std::string source = {};
-    std::string source_sha256 = {};
-    bool operator==(const BuildReport&) const = default;
-};
 
 [[nodiscard]] bool is_over(const BuildReport& build);
 [[nodiscard]] io::Json build_json(const BuildReport& build);

@@ -1,5 +1,5 @@
-// The codecs of what sites report. Texts come from compilers and from other people's machines: whatever is read or written
-// here is cut and has no control characters.
+// The codecs of what sites report. Texts come from compilers and from other people's machines: whatever is
+// read or written here is cut and has no control characters.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "lib/base/text/printable.hpp"
 #include "lib/base/text/utf8.hpp"
 #include "lib/io/record.hpp"
 #include "lib/status/limits.hpp"
@@ -24,10 +23,6 @@ inline std::string clean(std::string_view text, std::size_t max_bytes) {
     shown.resize(base::cut_utf8(shown, max_bytes).size());
     return shown;
 }
-
-inline constexpr std::string_view source_meaning =
-    "where its source came from, an address or the name of a file; absent: not known yet";
-inline constexpr std::string_view source_sha256_meaning = "the digest of that file; absent: there is none";
 
 // The codecs of these members. An absent member means the default, so empty values are not written.
 struct Word {  // a name, a version or a state

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "lib/accelerator/accelerator_kind.hpp"
-#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/utf8.hpp"
 

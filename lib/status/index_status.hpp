@@ -1,5 +1,5 @@
-// The status of an index, "wheelyard.index-status/1": the last report of each site that fills it. The registry
-// writes it into the published tree as TREE/<index>/status.json.
+// The status of an index, "wheelyard.index-status/1": the last report of each site that fills it. The
+// registry writes it into the published tree as TREE/<index>/status.json.
 //
 //     {"format":"wheelyard.index-status/1","index":"bede","sites":[{"format":"wheelyard.site/1","site":"bede",…}],
 //      "requests":[{"id":"t5f0c9a31d2be","package":"torch","version":"2.4.0","python":"3.11","state":"queued",
@@ -37,8 +37,8 @@ struct IndexStatus {
     std::vector<RequestReport> requests = {};
 };
 
-// Why no agent of these sites will take a request, of each site, as far as their reports say; empty: one may. Of the
-// request only package, Python and accelerator count.
+// Why no agent of these sites will take a request, of each site, as far as their reports say; empty: one may.
+// Of the request only package, Python and accelerator count.
 [[nodiscard]] std::string why_nobody_takes(const RequestReport& request,
                                            const std::vector<SiteReport>& sites);
 

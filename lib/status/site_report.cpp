@@ -8,6 +8,7 @@
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/utf8.hpp"
 #include "lib/io/record.hpp"
+#include "lib/status/build_members.hpp"
 #include "lib/status/codecs.hpp"
 
 namespace wheelyard::status {
@@ -74,71 +75,55 @@ constexpr auto cell_record = io::record<C>({
     member<Word, &C::attempt>("attempt", "ID of the latest attempt"),
 });
 
-using A = AttemptReport;
-constexpr auto attempt_record = io::record<A>({
-    member<Word, &A::id>("id", "ID of the attempt", Need::required),
-    member<Word, &A::package>("package", "as in its cell", Need::required),
-    member<Word, &A::version>("version", "as in its cell", Need::required),
-    member<Word, &A::python>("python", "as in its cell", Need::required),
-    member<Word, &A::accelerator>("accelerator", "as in its cell"),
-    member<Word, &A::state>("state", "the state of the attempt (journal.md)", Need::required),
-    member<Word, &A::phase>("phase", "the phase of its job, while the job runs"),
-    member<Text<max_text_bytes>, &A::waiting>("waiting", "what it waits for"),
-    member<io::Time, &A::began>("began", "when the attempt began"),
-    member<Count, &A::done>("done", "steps done in this phase, as ninja or CMake counts them"),
-    member<Count, &A::total>("total", "steps of this phase; absent: no counter; 100: `done` is a percentage"),
-    member<Count, &A::memory_limit_mib>("memory_limit_mib", "memory that its job requests"),
-    member<Some<ItemCount, max_memory_points>, &A::memory_mib>(
-        "memory_mib",
-        "memory of its compiles so far, oldest first: the maximum in each of at most 60 equal parts"),
-    member<Some<Text<max_word_bytes>, max_phases>, &A::phases>(
-        "phases", "the phases of its job so far, at most the last 16"),
-    member<Some<ItemCount, max_phases>, &A::phase_seconds>(
-        "phase_seconds", "how long each of `phases` took, or has taken so far"),
-    member<Some<Text<max_log_line_bytes>, max_log_lines>, &A::log_tail>(
-        "log_tail", "the last lines of its log, at most 50 of 500 bytes"),
-    member<Text<max_text_bytes>, &A::source>("source", source_meaning),
-    member<Word, &A::source_sha256>("source_sha256", source_sha256_meaning),
+constexpr auto attempt_record = io::record<BuildReport>({
+    build::id,
+    build::package,
+    build::version,
+    build::python,
+    build::accelerator,
+    build::state,
+    build::phase,
+    build::waiting,
+    build::began,
+    build::done,
+    build::total,
+    build::memory_limit_mib,
+    build::memory_mib,
+    build::phases,
+    build::phase_seconds,
+    build::log_tail,
+    build::source,
+    build::source_sha256,
 });
-
-constexpr const char* ended_phases_meaning =
-    "the phases of its job, at most the last 16; absent: its job has not said how it ended";
-constexpr const char* phase_seconds_meaning = "how long each of `phases` took";
-
-using F = FailureReport;
-constexpr auto failure_record = io::record<F>({
-    member<Word, &F::attempt>("attempt", "ID of the failed attempt", Need::required),
-    member<Word, &F::package>("package", "as in its cell", Need::required),
-    member<Word, &F::version>("version", "as in its cell", Need::required),
-    member<Word, &F::python>("python", "as in its cell", Need::required),
-    member<Word, &F::accelerator>("accelerator", "as in its cell"),
-    member<io::Time, &F::began>("began", "when the attempt began"),
-    member<io::Time, &F::ended>("ended", "when it failed"),
-    member<Word, &F::phase>("phase", "phase of the job, or step of the agent"),
-    member<Word, &F::rule>("rule", "the doctor's rule that matches its log (doctor-rules.md)"),
-    member<Text<max_text_bytes>, &F::cause>("cause",
-                                            "the error, and the line of the log that looks like its cause"),
-    member<Text<max_text_bytes>, &F::remedy>("remedy", "what to do"),
-    member<Some<Text<max_word_bytes>, max_phases>, &F::phases>("phases", ended_phases_meaning),
-    member<Some<ItemCount, max_phases>, &F::phase_seconds>("phase_seconds", phase_seconds_meaning),
-    member<Some<Text<max_log_line_bytes>, max_failure_log_lines>, &F::log_tail>(
-        "log_tail", "the last lines of its log, at most 20 of 500 bytes; of the newest 10 failures"),
-    member<Text<max_text_bytes>, &F::source>("source", source_meaning),
-    member<Word, &F::source_sha256>("source_sha256", source_sha256_meaning),
+constexpr auto failure_record = io::record<BuildReport>({
+    build::attempt,
+    build::package,
+    build::version,
+    build::python,
+    build::accelerator,
+    build::began,
+    build::ended,
+    build::phase,
+    build::rule,
+    build::cause,
+    build::remedy,
+    build::phases,
+    build::phase_seconds,
+    build::log_tail,
+    build::source,
+    build::source_sha256,
 });
-
-using D = FinishedReport;
-constexpr auto finished_record = io::record<D>({
-    member<Word, &D::attempt>("attempt", "ID of the attempt", Need::required),
-    member<Word, &D::package>("package", "as in its cell", Need::required),
-    member<Word, &D::version>("version", "as in its cell", Need::required),
-    member<Word, &D::python>("python", "as in its cell", Need::required),
-    member<Word, &D::accelerator>("accelerator", "as in its cell"),
-    member<Word, &D::purpose>("purpose", "as in its cell"),
-    member<io::Time, &D::began>("began", "when the attempt began"),
-    member<io::Time, &D::ended>("ended", "when it ended"),
-    member<Some<Text<max_word_bytes>, max_phases>, &D::phases>("phases", ended_phases_meaning),
-    member<Some<ItemCount, max_phases>, &D::phase_seconds>("phase_seconds", phase_seconds_meaning),
+constexpr auto finished_record = io::record<BuildReport>({
+    build::attempt,
+    build::package,
+    build::version,
+    build::python,
+    build::accelerator,
+    build::purpose,
+    build::began,
+    build::ended,
+    build::phases,
+    build::phase_seconds,
 });
 
 using Q = HeldQueueReport;
@@ -209,9 +194,9 @@ SiteReport fit_site_report(SiteReport report, std::size_t max_bytes) {
             const std::size_t left = std::min(lines, log.size());
             log.erase(log.begin(), log.end() - static_cast<std::ptrdiff_t>(left));
         };
-        for (AttemptReport& attempt : report.attempts)
+        for (BuildReport& attempt : report.attempts)
             cut(attempt.log_tail);
-        for (FailureReport& failure : report.failures)
+        for (BuildReport& failure : report.failures)
             cut(failure.log_tail);
         if (is_small()) return report;
         if (lines == 0) break;

@@ -1,5 +1,5 @@
-// What a site wants, has, builds and lacks, "wheelyard.site/1": its agent sends it to the registry at each tick
-// (docs/reference/site-status.md).
+// What a site wants, has, builds and lacks, "wheelyard.site/1": its agent sends it to the registry at each
+// tick (docs/reference/site-status.md).
 //
 //     {"format":"wheelyard.site/1","site":"bede","index":"bede-gh200","program":"wheelyard-builder 0.1.0",
 //      "time":"2026-11-20T12:00:00.000000Z","next_tick":"2026-11-20T12:05:00.000000Z","pythons":["3.12"],
@@ -36,7 +36,8 @@ struct NodeReport {
     std::int64_t gpus = 0;
     std::string accelerator = {};
     std::vector<std::string> architectures = {};  // "sm_90"
-    // Names of the GPU code that runs on these. Only the status of an index has it: render_index_status() derives it.
+    // Names of the GPU code that runs on these. Only the status of an index has it: render_index_status()
+    // derives it.
     std::vector<std::string> gpu_code = {};  // "sm_90", "sm_90a"
     std::string machine = {};                // "aarch64"
     std::string glibc = {};                  // "2.34"
@@ -63,60 +64,35 @@ struct CellReport {
     std::string attempt;
 };
 
-// An attempt that is not over.
-struct AttemptReport {
-    std::string id;
-    std::string package;
-    std::string version;
-    std::string python;
-    std::string accelerator;
-    std::string state;
-    std::string phase;
-    std::string waiting;
+// This is one build of a site. Each list of a report has the members that its table names, and so has what is
+// kept of a build.
+struct BuildReport {
+    std::string site = {};   // of a report: the report's
+    std::string index = {};  // to which its site reports
+    std::string id = {};     // of the attempt
+    std::string package = {};
+    std::string version = {};
+    std::string python = {};
+    std::string accelerator = {};
+    std::string purpose = {};
+    std::string state = {};
+    std::string phase = {};
+    std::string waiting = {};
     base::UnixMicros began = 0;
+    base::UnixMicros ended = 0;
     std::int64_t done = 0;
     std::int64_t total = 0;
     std::int64_t memory_limit_mib = 0;
     std::vector<std::int64_t> memory_mib = {};
     std::vector<std::string> phases = {};
     std::vector<std::int64_t> phase_seconds = {};
-    std::vector<std::string> log_tail;
-    std::string source = {};
-    std::string source_sha256 = {};
-};
-
-// A failed attempt at a cell, newest first.
-struct FailureReport {
-    std::string attempt;
-    std::string package;
-    std::string version;
-    std::string python;
-    std::string accelerator;
-    base::UnixMicros began = 0;
-    base::UnixMicros ended = 0;
-    std::string phase;
-    std::string rule;
-    std::string cause;
-    std::string remedy;
-    std::vector<std::string> phases = {};
-    std::vector<std::int64_t> phase_seconds = {};
+    std::string rule = {};
+    std::string cause = {};
+    std::string remedy = {};
     std::vector<std::string> log_tail = {};
     std::string source = {};
     std::string source_sha256 = {};
-};
-
-// An attempt that ended well.
-struct FinishedReport {
-    std::string attempt;
-    std::string package;
-    std::string version;
-    std::string python;
-    std::string accelerator;
-    std::string purpose;
-    base::UnixMicros began = 0;
-    base::UnixMicros ended = 0;
-    std::vector<std::string> phases = {};
-    std::vector<std::int64_t> phase_seconds = {};
+    bool operator==(const BuildReport&) const = default;
 };
 
 // A queue that refuses jobs for now.
@@ -142,16 +118,16 @@ struct SiteReport {
     std::string submit = {};  // the program that takes job scripts: "sbatch"; empty: no batch system
     std::vector<SetupReport> setups = {};
     std::vector<CellReport> cells;
-    std::vector<AttemptReport> attempts;
-    std::vector<FailureReport> failures;
+    std::vector<BuildReport> attempts;  // those that are not over
+    std::vector<BuildReport> failures;  // newest first
     std::vector<HeldQueueReport> held_queues = {};
-    std::vector<FinishedReport> finished = {};
+    std::vector<BuildReport> finished = {};  // those that ended well, newest first
 };
 
 [[nodiscard]] io::Json site_report_json(const SiteReport& report);
 [[nodiscard]] std::string render_site_report(const SiteReport& report);
-// Removes what readers miss least until the rendered report has at most `max_bytes`: log lines, failures, reasons
-// of wheels that exist, attempts, and last the cells at the end of the plan.
+// Removes what readers miss least until the rendered report has at most `max_bytes`: log lines, failures,
+// reasons of wheels that exist, attempts, and last the cells at the end of the plan.
 [[nodiscard]] SiteReport fit_site_report(SiteReport report, std::size_t max_bytes = max_report_bytes);
 
 // Errors: "site_report.too_large" and "site_report.format" (kind malformed), which names the member.

@@ -66,17 +66,18 @@ struct SdistFilename {
 [[nodiscard]] base::Result<SdistFilename> parse_sdist_filename(std::string_view filename);
 // PEP 625's form: {name}-{version}.tar.gz, both in normal form.
 [[nodiscard]] NameForm form_of(const SdistFilename& filename);
-// Whether the file's extension is that of sdists.
+// Says whether the file's extension is that of sdists.
 [[nodiscard]] bool is_sdist_filename(std::string_view filename);
 // `project` (in any spelling) is needed because names in old sdists may contain `-`.
 [[nodiscard]] base::Result<SdistFilename> parse_sdist_filename(std::string_view filename,
                                                                std::string_view project);
 
-// Whether `text` is the label of a wheel variant (PEP 825): "x86_64_v3".
+// Says whether `text` is the label of a wheel variant (PEP 825): "x86_64_v3".
 [[nodiscard]] bool is_variant_label(std::string_view text);
 
-// What two file names have in common that are one file in two spellings: project, version, build and tags in normal form.
-// 1.0 and 1.0.0 are one version (PEP 440). Of a name that is neither a wheel's nor an sdist's, the name itself. Not a file name.
+// What two file names have in common that are one file in two spellings: project, version, build and tags in
+// normal form. 1.0 and 1.0.0 are one version (PEP 440). Of a name that is neither a wheel's nor an sdist's,
+// the name itself. Not a file name.
 [[nodiscard]] std::string spelling_key(std::string_view filename);
 
 }  // namespace wheelyard::wheel

@@ -41,7 +41,7 @@ std::string_view take_line(std::string_view& text) {
     return line;
 }
 
-// Whether the line `line`, which `rest` follows, ends in a CR without LF.
+// Says whether the line `line`, which `rest` follows, ends in a CR without LF.
 bool ends_in_lone_cr(std::string_view line, std::string_view rest) {
     return line.data() + line.size() + 1 == rest.data() && line.data()[line.size()] == '\r';
 }

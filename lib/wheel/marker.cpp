@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/base/text/utf8.hpp"
 #include "lib/base/text/words.hpp"
 #include "lib/wheel/excerpt.hpp"
 #include "lib/wheel/limits.hpp"
@@ -219,8 +219,8 @@ bool evaluate_node(const MarkerNode& node, const MarkerEnvironment& environment)
     return evaluate_comparison(node, environment);
 }
 
-// Verified with packaging 26.3: a Requires-Dist has none of the variables of locks, `~=` and `===` are defined for
-// versions only, `~=` needs a valid specifier, and one side must be a variable.
+// Verified with packaging 26.3: a Requires-Dist has none of the variables of locks, `~=` and `===` are
+// defined for versions only, `~=` needs a valid specifier, and one side must be a variable.
 bool is_defined(const MarkerNode& node, bool is_of_variant) {
     const Operand& left = node.left;
     const Operand& right = node.right;

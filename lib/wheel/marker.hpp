@@ -14,8 +14,8 @@ namespace wheelyard::wheel {
 
 // Variable → value: python_version, python_full_version, os_name, sys_platform, platform_machine,
 // platform_system, platform_release, platform_version, platform_python_implementation, implementation_name,
-// implementation_version, extra. Of a lock (PEP 751) also extras and dependency_groups: names, separated by spaces. Of the
-// wheel that requires something (PEP 825) also those of set_variant().
+// implementation_version, extra. Of a lock (PEP 751) also extras and dependency_groups: names, separated by
+// spaces. Of the wheel that requires something (PEP 825) also those of set_variant().
 using MarkerEnvironment = std::map<std::string, std::string, std::less<>>;
 
 struct MarkerNode;  // immutable, shared
@@ -27,8 +27,8 @@ class Marker {
     // A variable that is missing from the environment is the empty string.
     [[nodiscard]] bool evaluate(const MarkerEnvironment& environment) const;
     [[nodiscard]] std::string text() const;  // normalised spelling
-    // The first comparison that is valid by the grammar but that an installer of such wheels raises an exception for in
-    // every environment; empty if there is none. They evaluate all comparisons of a marker.
+    // The first comparison that is valid by the grammar but that an installer of such wheels raises an
+    // exception for in every environment; empty if there is none. They evaluate all comparisons of a marker.
     // `is_of_variant` false: `packaging`, and therefore pip, which knows no variable of PEP 825.
     [[nodiscard]] std::string undefined_comparison(bool is_of_variant = false) const;
 
@@ -36,8 +36,8 @@ class Marker {
     std::shared_ptr<const MarkerNode> root_;
 };
 
-// The environment in which markers are evaluated for a Linux machine with CPython.
-// `python`: "3.12" (its first release) or "3.12.4"; `machine`: "x86_64". No extra, and a kernel of no known version.
+// The environment in which markers are evaluated for a Linux machine with CPython. `python`: "3.12" (its
+// first release) or "3.12.4"; `machine`: "x86_64". No extra, and a kernel of no known version.
 [[nodiscard]] inline MarkerEnvironment linux_markers(const std::string& python, const std::string& machine) {
     const auto dot = python.find('.', python.find('.') + 1);
     const std::string full = dot == std::string::npos ? python + ".0" : python;
@@ -52,8 +52,8 @@ class Marker {
             {"platform_python_implementation", "CPython"}};
 }
 
-// The variables of PEP 825 for a wheel with this label: variant_label, and the sets variant_namespaces, variant_features and
-// variant_properties. For a wheel without a label all of them stay empty.
+// The variables of PEP 825 for a wheel with this label: variant_label, and the sets variant_namespaces,
+// variant_features and variant_properties. For a wheel without a label all of them stay empty.
 void set_variant(MarkerEnvironment& environment, const std::string& label,
                  const std::vector<VariantProperty>& properties);
 

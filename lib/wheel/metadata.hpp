@@ -55,7 +55,7 @@ struct Metadata {
 
     [[nodiscard]] bool is_at_least(std::string_view format) const;  // `format` such as "2.4"
 };
-// Whether it is a version of the core metadata, or 2.0, which `wheel` wrote for years.
+// Says whether it is a version of the core metadata, or 2.0, which `wheel` wrote for years.
 [[nodiscard]] bool is_metadata_version(std::string_view version);
 [[nodiscard]] base::Result<Metadata> parse_metadata(std::string_view text, Faults* faults = nullptr);
 

@@ -6,8 +6,8 @@
 #include <array>
 
 #include "lib/base/text/encoding.hpp"
-#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/base/text/utf8.hpp"
 #include "lib/wheel/excerpt.hpp"
 #include "lib/wheel/limits.hpp"
 

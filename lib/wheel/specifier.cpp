@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/base/text/utf8.hpp"
 #include "lib/base/text/words.hpp"
 #include "lib/wheel/excerpt.hpp"
 #include "lib/wheel/limits.hpp"

@@ -16,7 +16,7 @@ class Specifier {
   public:
     // Errors: "specifier.invalid", "specifier.too_long".
     [[nodiscard]] static base::Result<Specifier> parse(std::string_view text);
-    // Whether `version` matches; pre-releases get no special treatment (see SpecifierSet).
+    // Says whether `version` matches; pre-releases get no special treatment (see SpecifierSet).
     [[nodiscard]] bool contains(const Version& version) const;
     [[nodiscard]] Comparison comparison() const { return comparison_; }
     [[nodiscard]] std::string text() const;  // ">=1.2", "==1.4.*"

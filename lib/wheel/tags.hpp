@@ -13,7 +13,8 @@
 
 namespace wheelyard::wheel {
 
-// The machines of Linux wheels, as `uname -m` prints them: those of manylinux (PEP 600), the common ones first.
+// The machines of Linux wheels, as `uname -m` prints them: those of manylinux (PEP 600), the common ones
+// first.
 inline constexpr std::array<std::string_view, 9> linux_machines{
     "x86_64", "aarch64", "ppc64le", "s390x", "riscv64", "i686", "armv7l", "loongarch64", "ppc64"};
 

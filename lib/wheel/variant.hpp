@@ -23,8 +23,8 @@ struct LabelledVariant {
 struct Variant {
     std::vector<std::string> namespaces;      // in order of preference
     std::vector<VariantProperty> properties;  // sorted; the null variant has none
-    // variant.json with the members that the index's file {name}-{version}-variants.json needs, as JSON: two wheels say the
-    // same of a label, a namespace or a provider if the texts of the member are equal.
+    // variant.json with the members that the index's file {name}-{version}-variants.json needs, as JSON: two
+    // wheels say the same of a label, a namespace or a provider if the texts of the member are equal.
     std::string document;
 };
 

@@ -56,8 +56,8 @@ class Version {
     bool operator==(const Version& other) const { return (*this <=> other) == 0; }
     // PEP 440 order without the local parts.
     [[nodiscard]] std::strong_ordering compare_public(const Version& other) const;
-    // Whether the epochs and the first `count` release numbers of `other` are equal to this version's, padded
-    // with zeros (`==1.4.*`).
+    // Says whether the epochs and the first `count` release numbers of `other` are equal to this version's,
+    // padded with zeros (`==1.4.*`).
     [[nodiscard]] bool has_release_prefix(const Version& other, std::size_t count) const;
 
   private:

@@ -41,8 +41,8 @@ struct Found {
     std::string instruction;  // an option for single instructions
 };
 
-// Which options name a level: each that is known, or those of the levels' own names alone. A processor of a level, or an
-// option for single instructions, may have more than the level.
+// Which options name a level: each that is known, or those of the levels' own names alone. A processor of a
+// level, or an option for single instructions, may have more than the level.
 enum class CpuNames { all, of_levels };
 
 void add_option(std::string_view option, CpuNames names, Found& found) {

@@ -21,8 +21,8 @@ inline constexpr std::string_view facts_format = "wheelyard.facts/1";
 inline constexpr std::size_t max_stored_findings = 40;
 
 [[nodiscard]] io::Json facts_to_json(const inspect::Facts& facts);
-// What the registry stores of a wheel: its facts, and as `findings` what the rules found, worst first, at most
-// max_stored_findings. Sentence and advice are the rule table's.
+// What the registry stores of a wheel: its facts, and as `findings` what the rules found, worst first, at
+// most max_stored_findings. Sentence and advice are the rule table's.
 //
 //     "findings":[{"code":"zip.name_case","severity":"warn","member":"a/B.py","found":"a/b.py"}]
 [[nodiscard]] io::Json stored_facts_to_json(const inspect::Inspection& inspection);

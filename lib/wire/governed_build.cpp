@@ -22,7 +22,8 @@ std::string shorten(std::string text) {
     return text;
 }
 
-// The codecs of these members: numbers have a fraction or none, and invalid ones are 0; texts and lists are cut.
+// The codecs of these members: numbers have a fraction or none, and invalid ones are 0; texts and lists are
+// cut.
 struct Number : io::Plain<double> {
     static bool from(const Json& json, double& into) {
         if (!io::Plain<double>::from(json, into)) return false;

@@ -5,10 +5,11 @@
 #include <iterator>
 #include <utility>
 
-#include "lib/base/text/printable.hpp"
+#include "lib/base/text/utf8.hpp"
 #include "lib/io/record.hpp"
 
 namespace wheelyard::wire {
+
 namespace {
 
 constexpr std::size_t max_title = 120;
@@ -84,6 +85,21 @@ base::Result<Problem> parse_problem(std::string_view body) {
     for (std::string* text : {&problem.title, &problem.detail, &problem.value, &problem.advice})
         *text = base::printable_line(*text);
     return problem;
+}
+
+bool is_refusal(int status, std::string_view code) {
+    return std::any_of(std::begin(refused::rows), std::end(refused::rows),
+                       [&](const RefusalRow& row) { return row.status == status && row.code == code; });
+}
+
+std::string render_refusals(Refused one) {
+    std::string text = "| status | code | when |\n|---|---|---|\n";
+    for (const RefusalRow& row : refused::rows) {
+        if (!has(row.refused, one)) continue;
+        text += "| " + std::to_string(row.status) + " | `" + std::string(row.code) + "` | " +
+                std::string(row.when) + " |\n";
+    }
+    return text;
 }
 
 }  // namespace wheelyard::wire

@@ -48,7 +48,8 @@ inline constexpr RefusedKind refused_kinds[] = {
     {base::ErrorKind::conflict, 409}, {base::ErrorKind::too_large, 413}, {base::ErrorKind::exhausted, 429},
 };
 
-// A refusal that an error can be. Of another status it does not compile: the error would be answered with 500.
+// A refusal that an error can be. Of another status it does not compile: the error would be answered with
+// 500.
 class FailedRefusal : public Refusal {
   public:
     consteval FailedRefusal(const char* code)  // NOLINT(google-explicit-constructor)

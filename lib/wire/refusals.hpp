@@ -1,5 +1,5 @@
-// Every refusal of the registry's HTTP interface: its code, its status, what is refused with it, and when. The tables of
-// codes in docs/reference are generated from these rows (tests/wire/refusals_test.cpp).
+// Every refusal of the registry's HTTP interface: its code, its status, what is refused with it, and when.
+// The tables of codes in docs/reference are generated from these rows (tests/wire/refusals_test.cpp).
 //
 //     return wire::refuse("upload.no_offset", "Upload-Offset is required", …);    // an answer
 //     return wire::fail("task.cancelled", "The task was cancelled", …);           // an error, for the API and commands
@@ -108,7 +108,7 @@ inline constexpr RefusalRow rows[] = {
     {change | token | index | task | report, 403, "auth.scope_refused", "the token does not permit this operation, index or project"},
     {upload, 403, "auth.index_refused", "the token is not for uploads to this index"},
     {upload, 403, "auth.project_refused", "the token is not for this project; refused before the file's bytes are read"},
-    {upload | task, 403, "auth.version_refused", "the token is a [task](task.md#the-grant)'s grant, for another version; refused before the file's bytes are read"},
+    {upload | task, 403, "auth.version_refused", "the token may upload only what its site claimed, and no [task](task.md#the-upload) of it is for this version and Python; refused before the file's bytes are read"},
     {page | upload | change | index | task | report, 404, "index.unknown", "no such index, or a private one that the token may not read"},
     {page | upload | api, 503, "auth.unavailable", "the catalog cannot be read; try again in a minute"},
     {page, 503, "auth.busy", "only below private indexes: too many tokens are checked at once; try again"},
@@ -149,7 +149,7 @@ inline constexpr RefusalRow rows[] = {
     {upload | change, 403, "upload.not_attested", "the index takes the project's files from [other origins](attestations.md#what-an-index-may-require) only"},
     {upload, 400, "upload.provenance", "the provenance cannot be read, or is too large"},
     {upload, 400, "upload.provenance_of_another", "the provenance names another file or digest"},
-    {upload, 403, "upload.provenance_site", "the token, or that which claimed the grant's task, is that of an agent that [enrolled](../how-to/enrol-an-agent.md), and the provenance names another site than the agent's"},
+    {upload, 403, "upload.provenance_site", "the token is that of an agent that [enrolled](../how-to/enrol-an-agent.md), and the provenance names another site than the agent's"},
     {upload, 405, "upload.wrong_url", "a POST to `/`, `/<index>/` or a page; the reason phrase names the right URL"},
     {upload, 422, "upload.quarantined", "stored, but kept in quarantine"},
     {upload, 400, "upload.name_was_deleted", "a deleted name is never used again"},
@@ -157,8 +157,6 @@ inline constexpr RefusalRow rows[] = {
     {upload, 409, "upload.name_taken", "the name has other bytes, or the index has the same project, version, build and tags in another spelling"},
     {upload, 403, "upload.quota", "the file does not fit into the [quota](registry-config.md#index) of the index or of the token; refused before the file's bytes are read where the quota is used up"},
     {upload, 403, "upload.project_closed", "the project's status in this index (archived, quarantined) takes no files"},
-    {upload | task, 403, "grant.used", "the [task](task.md#the-grant)'s grant was used for another file"},
-    {upload | task, 403, "grant.over", "the lease of the grant's [task](task.md#the-grant) has ended"},
     {upload, 507, "upload.disk_full", "the disk has reached `min_free_mib`; before the body or during it"},
     {upload, 400, "upload.no_length", "a resumable upload without `Upload-Length`"},
     {upload, 400, "upload.no_offset", "a part without `Upload-Offset`"},
@@ -206,6 +204,7 @@ inline constexpr RefusalRow rows[] = {
     {change, 409, "lifecycle.owned_name", "the other index owns the name, the file came from an upstream, and `from_upstream` is not given"},
     {change, 409, "lifecycle.blob_damaged", "the file's stored bytes are missing or damaged"},
     {change, 409, "store.of_another", "`gc`: the store of the wheels is [another registry's](../how-to/look-after-the-store.md#a-store-that-is-anothers)"},
+    {change, 409, "store.document_gone", "`gc`: the store of the wheels has lost its `registry.json`, as a folder whose file system is not mounted"},
     {change, 409, "store.other_history", "`gc`: another copy of the catalog has used the store since, as above"},
     {change, 500, "lifecycle.failed", "internal error; see the server log for this request ID"},
     {change | index, 503, "lifecycle.page_lags", "the change is done; the same request again waits for its page"},
@@ -258,16 +257,12 @@ inline constexpr RefusalRow rows[] = {
     {token, 429, "agent.too_many", "500 tokens and renewals of the agent are kept: it renews too often"},
 
     {index, 400, "index.body", "the body has another form or an unknown member"},
-    {index, 400, "index.keys", "the keys are not a table"},
-    {index, 400, "index.name", "the name of an index never changes"},
     {index, 400, "config.invalid", "all problems of the keys, each with its path: `index.archer2.quota_mb: unknown key …`"},
-    {index, 403, "index.upstream_place", "over HTTP no upstream gets `private_hosts`, `proxy` or `password_file`, and one that has them keeps its hosts: a token decides neither what the server reaches inside the site nor which of its files it sends"},
-    {index, 409, "index.exists", "an index of this name with other keys"},
-    {index, 409, "index.changed", "another revision: read the index again"},
-    {index, 409, "index.was_private", "a former index of this name was private: it comes back with `\"read\":\"token\"` only"},
+    {index, 409, "index.changed", "the indexes in force are others than those that `apply` has shown"},
+    {index, 409, "index.opened", "commands of an earlier version made an index private, and the file opens it: write `read = \"token\"` and apply that first"},
+    {index, 409, "index.was_private", "a former index of this name was private: it comes back with `read = \"token\"` only"},
     {index, 409, "config.needs_restart", "a running server keeps its store"},
     {index, 413, "config.too_large", "all tables are larger than 1 MiB"},
-    {index, 429, "config.too_many_changes", "10,000 changes since the start of the server"},
 
     {task, 400, "task.body", "not the format of the document"},
     {task, 400, "task.wish", "the task names no valid index, project, version, Python, accelerator or source"},
@@ -275,18 +270,15 @@ inline constexpr RefusalRow rows[] = {
     {task, 403, "task.own_request", "another identity must approve what this one asked for"},
     {task, 403, "task.other_site", "an agent that enrolled claims as another site's"},
     {task, 404, "task.no_such_task", "no such task"},
-    {task, 404, "task.no_such_claim", "no such claim of the task"},
     {task, 404, "task.no_such_source", "the index has no such source distribution"},
-    {task, 409, "task.lease_over", "the lease has ended, and another agent may have the task"},
+    {upload | task, 409, "task.lost", "the site was late: the [task](task.md#the-upload) is free again, or another site has it"},
+    {upload | task, 409, "task.other_wheel", "another file was uploaded for the [task](task.md#the-upload)"},
     {task, 409, "task.ended", "the task has ended"},
     {task, 409, "task.cancelled", "the task was cancelled"},
     {task, 409, "task.not_queued", "the task is not queued"},
-    {task, 409, "task.not_claimed", "the task is not claimed"},
     {task, 409, "task.awaits_nothing", "the task awaits no approval"},
-    {task, 409, "task.log_gap", "the piece begins after the end of the log"},
     {task, 409, "task.no_such_wheel", "the index does not have the wheel of the outcome"},
     {task, 409, "task.would_publish", "the source is of a private index, the wheel of a public one"},
-    {task, 413, "task.log_full", "the log of an attempt has at most 16 MiB"},
     {task, 429, "task.too_many", "too many tasks are queued"},
     {task, 500, "task.failed", "internal error; see the server log for this request ID"},
     {task, 503, "task.busy", "the registry is busy; try again"},
@@ -294,7 +286,7 @@ inline constexpr RefusalRow rows[] = {
     {task, 503, "task.outcome_unknown", "the registry's database did not say whether it kept the change; the same request again is no error"},
     {task, 507, "task.disk_full", "the disk is full"},
 
-    {report, 403, "site.scope", "the token may not upload to this index, or is the grant of a task or the token of a job"},
+    {report, 403, "site.scope", "the token may neither upload to this index nor build for it, or is the token of a job"},
     {report, 404, "site.unknown", "no site of this name reports to the index"},
     {report, 400, "site.package", "a `package` in the report is not a normalised name"},
     {report, 409, "site.other", "the report names another site or index than its address"},
@@ -321,7 +313,8 @@ class Refusal {
     consteval Refusal(const char* code) : Refusal(row_of(code)) {}  // NOLINT(google-explicit-constructor)
     // The row of a code that has several statuses.
     consteval Refusal(int status, std::string_view code) : Refusal(row_of(status, code)) {}
-    // A code that is data: of a rule for files (docs/reference/rules.md), or of an error that was made with its row.
+    // A code that is data: of a rule for files (docs/reference/rules.md), or of an error that was made with
+    // its row.
     [[nodiscard]] static constexpr Refusal coded(int status, std::string_view code) {
         return Refusal(RefusalRow{Refused::any, status, code, {}});
     }

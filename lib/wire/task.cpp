@@ -25,10 +25,8 @@ using io::Need;
 
 constexpr std::string_view task_format = "wheelyard.task/1";
 constexpr std::string_view tasks_format = "wheelyard.tasks/1";
-constexpr std::string_view claim_format = "wheelyard.claim/1";
-constexpr std::string_view claimed_format = "wheelyard.claimed/1";
-constexpr std::string_view lease_format = "wheelyard.lease/1";
-constexpr std::string_view end_format = "wheelyard.task_end/1";
+constexpr std::string_view claim_format = "wheelyard.claim/2";
+constexpr std::string_view claimed_format = "wheelyard.claimed/2";
 constexpr std::size_t max_document_depth = 32;
 constexpr std::size_t sha256_digits = 64;
 
@@ -84,9 +82,8 @@ constexpr auto task_record = io::record<Task>({
     field<io::Time, &Task::asked>("asked", "when it was added"),
     field<io::Time, &Task::changed>("changed", "when it entered its state"),
     field<&Task::attempts>("attempts", "how often it was claimed"),
-    field<&Task::agent>("agent", "which agent claimed it last"),
-    field<io::Time, &Task::lease_until>("lease_until", "until when it is claimed; null: not claimed"),
-    field<&Task::log_bytes>("log_bytes", "of the latest attempt's log"),
+    field<&Task::agent>("agent", "the agent of the site that has it, or had it last"),
+    field<io::Time, &Task::lease_until>("lease_until", "until when its site has it; null: no site has it"),
 });
 
 // A list of names; each must satisfy `fits`.
@@ -107,8 +104,6 @@ struct Names : io::Plain<std::vector<std::string>> {
 };
 
 constexpr auto claim_record = io::record<ClaimOffer>({
-    field<&ClaimOffer::claim>(
-        "claim", "128 random bits in hex, chosen and stored by the agent before the request", Need::required),
     field<&ClaimOffer::index>("index", "the index whose tasks it takes", Need::required),
     field<&ClaimOffer::agent>("agent", "the name of the agent: SITE.HOST, the host without its domain",
                               Need::required),
@@ -117,16 +112,11 @@ constexpr auto claim_record = io::record<ClaimOffer>({
                                                           Need::valid),
     field<Names<wheel::is_valid_name>, &ClaimOffer::packages>("packages", "absent: any", Need::valid,
                                                               io::Written::unless_null),
-    field<&ClaimOffer::task>("task", "this task only; absent: any that fits", Need::valid,
-                             io::Written::if_given),
+    field<Names<is_task_word>, &ClaimOffer::tasks>("tasks", "the tasks that it works at", Need::valid),
+    field<&ClaimOffer::room>("room", "how many more it would take", Need::valid),
     field<&ClaimOffer::uploads, &UploadsOffer::builds>("uploaded_sources.builds",
                                                        "whether the site builds uploaded sources"),
     field<&ClaimOffer::uploads, &UploadsOffer::reason>("uploaded_sources.reason", "why not, for people"),
-});
-
-constexpr auto lease_record = io::record<Lease>({
-    field<&Lease::lease_s>("lease_s", "how long the lease holds, in seconds", Need::required),
-    field<&Lease::log_bytes>("log_bytes", "what the registry has of the log", Need::required),
 });
 
 // A document, or a request in it, that the queue does not take.
@@ -193,11 +183,16 @@ Result<Task> task_of(const Json& document) {
     return task;
 }
 
-Result<std::string> claim_in(const Json& document) {
-    std::string claim = document.string_or("claim", "");
-    if (is_claim_id(claim)) return claim;
-    return fail("task.body", "A claim id must be 32 lower-case hex digits", claim.substr(0, 80),
-                "use 128 random bits");
+Result<std::vector<Task>> tasks_in(const Json& document) {
+    std::vector<Task> tasks;
+    const Json* rows = document.find("tasks");
+    if (rows == nullptr || rows->as_array() == nullptr)
+        return fail("task.body", "A list of tasks must have the member `tasks`");
+    for (const Json& row : *rows->as_array()) {
+        WHEELYARD_ASSIGN(Task task, task_of(row));
+        tasks.push_back(std::move(task));
+    }
+    return tasks;
 }
 
 }  // namespace
@@ -210,8 +205,8 @@ std::optional<TaskState> parse_task_state(std::string_view text) {
     return states.find(text);
 }
 
-bool is_claim_id(std::string_view text) {
-    return is_hex(text, claim_id_length);
+std::string_view site_of_agent(std::string_view agent) {
+    return agent.substr(0, agent.rfind('.'));
 }
 
 bool is_python_version(std::string_view text) {
@@ -314,15 +309,7 @@ Result<Task> parse_task(std::string_view body) {
 
 Result<std::vector<Task>> parse_tasks(std::string_view body) {
     WHEELYARD_ASSIGN(const Json document, read_document(body, tasks_format));
-    std::vector<Task> tasks;
-    const Json* rows = document.find("tasks");
-    if (rows == nullptr || rows->as_array() == nullptr)
-        return fail("task.body", "A list of tasks must have the member `tasks`");
-    for (const Json& row : *rows->as_array()) {
-        WHEELYARD_ASSIGN(Task task, task_of(row));
-        tasks.push_back(std::move(task));
-    }
-    return tasks;
+    return tasks_in(document);
 }
 
 std::string render_claim(const ClaimOffer& offer) {
@@ -333,13 +320,13 @@ Result<ClaimOffer> parse_claim(std::string_view body) {
     WHEELYARD_ASSIGN(const Json document, read_document(body, claim_format));
     ClaimOffer offer;
     WHEELYARD_TRY(read(claim_record, document, offer));
-    WHEELYARD_TRY(claim_in(document));
     for (const std::string* word : {&offer.index, &offer.agent}) {
         if (!is_task_word(*word))
-            return fail("task.body", "A claim must name its index and its agent", word->substr(0, 80));
+            return fail("task.body", "An agent must name its index and itself", word->substr(0, 80));
     }
-    if (!offer.task.empty() && !is_task_word(offer.task))
-        return fail("task.body", "Not a valid task id", offer.task.substr(0, 80));
+    if (offer.room < 0 || offer.room > static_cast<std::int64_t>(max_site_tasks))
+        return fail("task.body", "The room must be a number of tasks", std::to_string(offer.room),
+                    "ask for at most " + std::to_string(max_site_tasks));
     offer.uploads.reason.resize(base::cut_utf8(offer.uploads.reason, max_uploads_reason_bytes).size());
     if (offer.packages) {
         for (std::string& package : *offer.packages)
@@ -348,70 +335,24 @@ Result<ClaimOffer> parse_claim(std::string_view body) {
     return offer;
 }
 
-std::string render_claimed(const Claimed& claimed) {
-    Json document = Json::object({{"format", claimed_format}});
-    document.set("task", claimed.task ? task_json(*claimed.task) : Json());
-    if (claimed.task) {
-        document.set("index", claimed.index);
-        document.set("lease_s", claimed.lease_s);
-        document.set("grant", claimed.grant);
-    }
-    return document.render();
+std::string render_claimed(const Claimed& taken) {
+    Json tasks = Json::array();
+    for (const Task& task : taken.tasks)
+        tasks.push(task_row_json(task));
+    return Json::object({{"format", claimed_format},
+                         {"index", taken.index},
+                         {"lease_s", taken.lease_s},
+                         {"tasks", std::move(tasks)}})
+        .render();
 }
 
 Result<Claimed> parse_claimed(std::string_view body) {
     WHEELYARD_ASSIGN(const Json document, read_document(body, claimed_format));
-    Claimed claimed;
-    const Json* task = document.find("task");
-    if (task == nullptr || task->is_null()) return claimed;
-    WHEELYARD_ASSIGN(claimed.task, task_of(*task));
-    claimed.index = document.string_or("index", "");
-    claimed.lease_s = document.int_or("lease_s", 0);
-    claimed.grant = document.string_or("grant", "");
-    if (!is_task_word(claimed.index) || !is_task_word(claimed.grant) || claimed.lease_s <= 0)
-        return fail("task.body", "A claimed task must have index, lease_s and grant");
-    return claimed;
-}
-
-std::string render_lease_request(std::string_view claim) {
-    return Json::object({{"format", lease_format}, {"claim", claim}}).render();
-}
-
-Result<std::string> parse_lease_request(std::string_view body) {
-    WHEELYARD_ASSIGN(const Json document, read_document(body, lease_format));
-    return claim_in(document);
-}
-
-std::string render_lease(const Lease& lease) {
-    return write(lease_record, lease_format, lease).render();
-}
-
-Result<Lease> parse_lease(std::string_view body) {
-    WHEELYARD_ASSIGN(const Json document, read_document(body, lease_format));
-    Lease lease;
-    WHEELYARD_TRY(read(lease_record, document, lease));
-    if (lease.lease_s <= 0 || lease.log_bytes < 0)
-        return fail("task.body", "A lease must have lease_s and log_bytes");
-    return lease;
-}
-
-std::string render_task_end(const TaskEnd& end) {
-    std::string document = Json::object({{"format", end_format}, {"claim", end.claim}}).render();
-    document.back() = ',';  // append one more member, already rendered
-    return document + "\"outcome\":" + render_outcome(end.outcome) + "}";
-}
-
-Result<TaskEnd> parse_task_end(std::string_view body) {
-    WHEELYARD_ASSIGN(const Json document, read_document(body, end_format));
-    TaskEnd end;
-    WHEELYARD_ASSIGN(end.claim, claim_in(document));
-    const Json* outcome = document.find("outcome");
-    if (outcome == nullptr || outcome->as_object() == nullptr)
-        return fail("task.body", "The end of a task must have an outcome");
-    auto parsed = parse_outcome(outcome->render());
-    if (!parsed) return fail("task.body", parsed.error().sentence, parsed.error().value);
-    end.outcome = *std::move(parsed);
-    return end;
+    Claimed taken{document.string_or("index", ""), document.int_or("lease_s", 0), {}};
+    if (!is_task_word(taken.index) || taken.lease_s <= 0)
+        return fail("task.body", "What a site has must name an index and lease_s");
+    WHEELYARD_ASSIGN(taken.tasks, tasks_in(document));
+    return taken;
 }
 
 std::string document_task() {

@@ -1,5 +1,6 @@
-// What made a wheel, "wheelyard.provenance/1": the agent sends it with the upload, the registry keeps it with the file.
-// Published trees serve it to everybody, so it has no environment beyond a named list, no host and no log.
+// What made a wheel, "wheelyard.provenance/1": the agent sends it with the upload, the registry keeps it with
+// the file. Published trees serve it to everybody, so it has no environment beyond a named list, no host and
+// no log.
 //
 //     {"format":"wheelyard.provenance/1","wheel":{"filename":"…","sha256":"…"},"site":"debian12",
 //      "program":"wheelyard-builder 0.1.0","attempt":"w1kq7x9aab3cde",…,"source":{"kind":"sdist",…},
@@ -40,7 +41,8 @@ struct WheelProvenance {
     bool is_cut = false;                         // lists were left out: the document would be too large
 };
 
-// At most max_provenance_bytes: a longer document loses its lists and gets "cut":true. The same value gives the same bytes.
+// At most max_provenance_bytes: a longer document loses its lists and gets "cut":true. The same value gives
+// the same bytes.
 [[nodiscard]] std::string render_wheel_provenance(const WheelProvenance& provenance);
 // Members that this version does not know are ignored. Errors: "provenance.format", "provenance.too_large",
 // "provenance.wheel".

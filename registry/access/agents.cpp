@@ -1,4 +1,5 @@
-// A renewal is used once. An agent that lost the answer sends the same successor again; another successor is another holder.
+// A renewal is used once. An agent that lost the answer sends the same successor again; another successor is
+// another holder.
 #include "registry/access/agents.hpp"
 
 #include <algorithm>
@@ -12,8 +13,8 @@
 namespace wheelyard::registry {
 namespace {
 
-// Agents: a code is pasted by hand; a token outlives the ticks and uploads between two renewals; a site may be away for
-// maintenance.
+// Agents: a code is pasted by hand; a token outlives the ticks and uploads between two renewals; a site may
+// be away for maintenance.
 constexpr std::int64_t agent_code_life_s = 60 * 60;
 constexpr std::int64_t agent_token_life_s = 12 * 60 * 60;
 constexpr std::int64_t agent_renewal_life_s = 60 * 24 * 60 * 60;
@@ -42,8 +43,9 @@ Row successor_of(const std::vector<catalog::TokenRow>& rows, const catalog::Toke
     });
 }
 
-// Whether the agent that has this renewal is still enrolled with it, or with one that follows it. Each step is to another row:
-// at most max_rows_of_agent. A later enrolment of the same name follows from a code instead.
+// Says whether the agent that has this renewal is still enrolled with it, or with one that follows it. Each
+// step is to another row: at most max_rows_of_agent. A later enrolment of the same name follows from a code
+// instead.
 bool leads_to_active(const std::vector<catalog::TokenRow>& rows, Row renewal, base::UnixMicros now) {
     for (std::size_t steps = 0; steps < max_rows_of_agent && renewal != rows.end(); ++steps) {
         if (is_active(*renewal, now)) return true;

@@ -1,10 +1,12 @@
-// Agents that enrolled (docs/how-to/enrol-an-agent.md): what the rows of one are, and what follows when one asks for a token.
+// Agents that enrolled (docs/how-to/enrol-an-agent.md): what the rows of one are, and what follows when one
+// asks for a token.
 //
 //     agent:bede-gh200 code       of `wheelyard-registry agent enrol`: gives a renewal, once
 //     agent:bede-gh200 renewal    gives a token and the next renewal; created_by: the ID of the row before it
 //     agent:bede-gh200            its tokens; the name in the audit log, for quotas and for the files
 //
-// The catalog has the secrets of codes and renewals under a hash of their own, so that nothing takes one for a token.
+// The catalog has the secrets of codes and renewals under a hash of their own, so that nothing takes one for
+// a token.
 #pragma once
 
 #include <string>
@@ -12,8 +14,8 @@
 #include <vector>
 
 #include "lib/base/clock.hpp"
+#include "lib/store/catalog/catalog.hpp"
 #include "registry/access/tokens.hpp"
-#include "registry/catalog/catalog.hpp"
 
 namespace wheelyard::registry {
 
@@ -25,15 +27,17 @@ enum class AgentRow { none, code, renewal, token };
 [[nodiscard]] AgentRow agent_row_of(std::string_view name);
 // The site of such a name; empty: it is no agent's.
 [[nodiscard]] std::string_view site_of_agent(std::string_view name);
-// The site that alone a token may speak for; empty: any. An operator's token of an earlier version may have such a name.
+// The site that alone a token may speak for; empty: any. An operator's token of an earlier version may have
+// such a name.
 [[nodiscard]] std::string_view site_bound_to(const catalog::TokenRow& token);
-// Whether the row is the agent's, or a token that the agent made.
+// Says whether the row is the agent's, or a token that the agent made.
 [[nodiscard]] bool is_of_agent(const catalog::TokenRow& row, std::string_view site);
-// Whether the agent has replaced it: lists leave it out. Such rows stay for a while, so that a second use is noticed.
+// Says whether the agent has replaced it: lists leave it out. Such rows stay for a while, so that a second
+// use is noticed.
 [[nodiscard]] bool is_replaced(const catalog::TokenRow& row, base::UnixMicros now);
 
 [[nodiscard]] std::string hash_agent_secret(std::string_view secret);
-// Whether the row is the code or the renewal of this text, in force or not.
+// Says whether the row is the code or the renewal of this text, in force or not.
 [[nodiscard]] bool is_credential(const catalog::TokenRow& row, const TokenText& text);
 // The row of a code. `scope`: the row of a token with the indexes, projects and actions of the agent.
 [[nodiscard]] catalog::TokenRow make_agent_code(const catalog::TokenRow& scope, const TokenText& code,
@@ -63,8 +67,9 @@ struct Renewal {
 [[nodiscard]] Renewal judge_renewal(const std::vector<catalog::TokenRow>& rows, const RenewalRequest& asked,
                                     base::UnixMicros now);
 
-// What the verdict does to the rows: something for renew, repeat and reused. `token`: the text of the new token, whose row is
-// the first one added. The actor tells the second use of a renewal apart: the renewal's name instead of the agent's.
+// What the verdict does to the rows: something for renew, repeat and reused. `token`: the text of the new
+// token, whose row is the first one added. The actor tells the second use of a renewal apart: the renewal's
+// name instead of the agent's.
 [[nodiscard]] catalog::TokenChange change_of_renewal(const std::vector<catalog::TokenRow>& rows,
                                                      const RenewalRequest& asked, const Renewal& renewal,
                                                      const TokenText& token, base::UnixMicros now);

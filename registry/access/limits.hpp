@@ -17,8 +17,8 @@ inline constexpr std::size_t max_active_tokens = 1'000;
 inline constexpr std::size_t max_active_logins = 2'000;  // beside them
 // A job's token lasts for an upload of many wheels; as long as one for changes that a person gets.
 inline constexpr std::int64_t publisher_token_life_s = 15 * 60;
-// Tokens of one publisher, with those that ended: they are kept so that no identity token, which lives for a day, is exchanged
-// twice. Beside the others.
+// Tokens of one publisher, with those that ended: they are kept so that no identity token, which lives for a
+// day, is exchanged twice. Beside the others.
 inline constexpr std::size_t max_publisher_tokens = 1'000;
 inline constexpr std::int64_t ended_publisher_tokens_kept_days = 1;
 // Of one agent, those included that it has replaced: some 60 renewals in 30 days, and the tokens of a day.

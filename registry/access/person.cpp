@@ -1,20 +1,25 @@
 #include "registry/access/person.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
 #include "lib/base/digest/digest.hpp"
+#include "lib/base/process/user.hpp"
 #include "registry/access/agents.hpp"
 #include "registry/access/limits.hpp"
 #include "registry/access/token_rules.hpp"
 
 namespace wheelyard::registry {
+
 namespace {
 
 // What an agent has replaced stays so long: within it a second use is noticed.
 constexpr std::int64_t replaced_renewals_kept_days = 30;
-// A log-in that ended stays listed so long, and the last one of a person longer: its name is that in the audit log.
+// A log-in that ended stays listed so long, and the last one of a person longer: its name is that in the
+// audit log.
 constexpr std::int64_t ended_log_ins_kept_days = 30;
 constexpr std::int64_t names_kept_days = 365;
 constexpr std::size_t person_digits = 16;  // of a hash: 64 bits tell the people of a site apart
@@ -127,6 +132,14 @@ std::vector<std::string> log_ins_to_drop(const std::vector<catalog::TokenRow>& t
         if (end_of(token) + kept <= now) ids.push_back(token.id);
     }
     return ids;
+}
+
+std::string local_actor() {
+    return local_actor(::geteuid());
+}
+
+std::string local_actor(uid_t user) {
+    return "local:" + base::user_name(user);
 }
 
 }  // namespace wheelyard::registry

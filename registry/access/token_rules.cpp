@@ -24,8 +24,8 @@ base::Status check_words(wire::FailedRefusal row, const std::vector<std::string>
     return {};
 }
 
-// The audit log names commands on the data folder local:USER, copies of upstreams upstream:NAME, people login:…, jobs
-// publisher:…, agents agent:…, and verify; who asks without a token is public:ID.
+// The audit log names commands on the data folder local:USER, copies of upstreams upstream:NAME, people
+// login:…, jobs publisher:…, agents agent:…, and verify; who asks without a token is public:ID.
 bool is_of_audit_log(const std::string& name) {
     std::string plain = base::ascii_lower(name);
     std::erase(plain, ' ');

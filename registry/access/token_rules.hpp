@@ -9,13 +9,13 @@
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
 #include "lib/io/json.hpp"
+#include "lib/store/catalog/catalog.hpp"
 #include "registry/access/tokens.hpp"
-#include "registry/catalog/catalog.hpp"
 
 namespace wheelyard::registry {
 
-// Names of the tokens that jobs of continuous integration get for an identity token: publisher:NAME, of a [[publisher]]
-// table. No other token may have such a name.
+// Names of the tokens that jobs of continuous integration get for an identity token: publisher:NAME, of a
+// [[publisher]] table. No other token may have such a name.
 inline constexpr std::string_view publisher_prefix = "publisher:";
 
 [[nodiscard]] inline std::string publisher_name(std::string_view table) {
@@ -37,13 +37,13 @@ struct NewToken {
     std::optional<std::string> expires = {};  // "90d"; none: never
 };
 
-// The row of a new token. `cause` has who creates it, and when. Errors of kind invalid: "token.name", "token.no_index",
-// "token.unknown_index", "token.unknown_action", "token.project", "token.lifetime".
+// The row of a new token. `cause` has who creates it, and when. Errors of kind invalid: "token.name",
+// "token.no_index", "token.unknown_index", "token.unknown_action", "token.project", "token.lifetime".
 [[nodiscard]] base::Result<catalog::TokenRow> make_token_row(const NewToken& wanted,
                                                              const std::vector<std::string>& known_indexes,
                                                              const TokenText& text,
                                                              const catalog::Cause& cause);
-// Whether `inner` permits nothing that `outer` does not. Lifetimes are not compared.
+// Says whether `inner` permits nothing that `outer` does not. Lifetimes are not compared.
 [[nodiscard]] bool is_within(const catalog::TokenRow& inner, const catalog::TokenRow& outer);
 // "active", "expired" or "revoked".
 [[nodiscard]] std::string token_state(const catalog::TokenRow& row, base::UnixMicros now);

@@ -90,7 +90,9 @@ bool allows(const catalog::TokenRow& token, std::string_view index, std::string_
 bool may_report(const Identity& caller, std::string_view index, std::string_view site) {
     const std::string_view own = site_bound_to(caller);
     if (!own.empty() && own != site) return false;
-    return !caller.is_grant && !is_publisher(caller.name) && allows(caller, index, {}, upload_action);
+    const bool may_build = allows(caller, index, {}, build_action) &&
+                           (!own.empty() || covers(caller.projects, "*"));  // a site builds any project
+    return !is_publisher(caller.name) && (allows(caller, index, {}, upload_action) || may_build);
 }
 
 base::Result<std::int64_t> parse_lifetime_ms(std::string_view text) {
@@ -153,38 +155,6 @@ wire::Answered<void> TokenVerifier::check_row(const catalog::TokenRow& token) co
     return {};
 }
 
-wire::Answered<Identity> TokenVerifier::verify_grant(const TokenText& sent, std::string_view secret_sha256,
-                                                     const std::vector<catalog::TokenRow>& tokens) {
-    const auto unknown = [] {
-        return refuse_token("The registry does not know this token.", "ask an administrator for a new one");
-    };
-    if (tasks_ == nullptr) return unknown();
-    const auto grant = tasks_->find_grant(sent.id);
-    if (!grant) {
-        io::log_error("auth.unavailable", {{"error", grant.error().text()}});
-        return tl::unexpected(unavailable());
-    }
-    if (!*grant || !base::equals_in_constant_time((*grant)->secret_sha256, secret_sha256)) return unknown();
-    const auto owner = std::find_if(tokens.begin(), tokens.end(), [&](const catalog::TokenRow& token) {
-        return token.id == (*grant)->owner;
-    });
-    if (owner == tokens.end()) return unknown();
-    if (auto alive = check_row(*owner); !alive) return tl::unexpected(std::move(alive.error()));
-    if ((*grant)->is_over)
-        return refuse_token("This grant has ended with its task's lease.", "claim the task again");
-    Identity identity;
-    identity.id = sent.id;
-    identity.name = actor_of_token(*owner);
-    identity.indexes = {(*grant)->index};
-    identity.projects = {(*grant)->package};
-    identity.actions = {std::string(upload_action)};
-    identity.expires = (*grant)->until;
-    identity.created_by = owner->created_by;  // so that the grant is bound to the owner's site
-    identity.version = (*grant)->version;
-    identity.is_grant = true;
-    return identity;
-}
-
 wire::Answered<TokenText> token_sent(std::string_view authorization) {
     const auto sent = token_of_authorization(authorization);
     if (!sent || sent->empty()) {
@@ -213,7 +183,7 @@ wire::Answered<Identity> TokenVerifier::verify(std::string_view authorization) {
         identity.name = actor_of_token(token);
         return identity;
     }
-    return verify_grant(*parsed, hash, **snapshot);
+    return refuse_token("The registry does not know this token.", "ask an administrator for a new one");
 }
 
 wire::Answered<bool> TokenVerifier::knows_credential(const TokenText& text) {

@@ -20,11 +20,11 @@
 
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
+#include "lib/store/catalog/catalog.hpp"
+#include "lib/store/catalog/token_actions.hpp"
+#include "lib/store/tasks/task_store.hpp"
 #include "registry/access/person.hpp"
-#include "registry/catalog/catalog.hpp"
-#include "registry/catalog/token_actions.hpp"
 #include "registry/http/upload.hpp"
-#include "registry/tasks/task_store.hpp"
 
 namespace wheelyard::registry {
 
@@ -54,35 +54,29 @@ using catalog::token_action;
 using catalog::token_actions;
 using catalog::upload_action;
 
-// Whether the token's scope covers the request. An empty project means "any project in the token's scope".
+// Says whether the token's scope covers the request. An empty project means "any project in the token's
+// scope".
 [[nodiscard]] bool allows(const catalog::TokenRow& token, std::string_view index, std::string_view project,
                           std::string_view action);
 
 // "90d", "12h", "30m", "2w" → milliseconds.
 [[nodiscard]] base::Result<std::int64_t> parse_lifetime_ms(std::string_view text);
 
-// The authenticated caller: a token of the catalog, or the grant of a claimed task. A grant has the name of
-// the token that claimed the task, so that its uploads cannot be promoted by that same token; a token that a person made
-// has the person's.
-struct Identity : catalog::TokenRow {
-    std::string version = {};  // grants only: the one version that it may upload
-    bool is_grant = false;     // valid for one file until the lease ends (tasks/task_store.hpp)
-};
+// The authenticated caller: a token of the catalog. One that a person made has the person's name.
+struct Identity : catalog::TokenRow {};
 
-// Whether the caller may report a site's builds and send their logs: an agent's token, which may upload to it.
-// A task's grant and a job's token only upload; an agent that enrolled speaks for its own site.
+// Says whether the caller may report a site's builds and send their logs: an agent's token, which may upload
+// to the index or take its tasks, those of all projects unless it enrolled. A job's token only uploads; an
+// agent that enrolled speaks for its own site.
 [[nodiscard]] bool may_report(const Identity& caller, std::string_view index, std::string_view site);
 
-// Checks credentials against the tokens in the catalog. Every call asks the catalog whether anything has changed since
-// the last one (change_count(), microseconds), so that a token revoked by another process is refused on the next
-// request.
+// Checks credentials against the tokens in the catalog. Every call asks the catalog whether anything has
+// changed since the last one (change_count(), microseconds), so that a token revoked by another process is
+// refused on the next request.
 class TokenVerifier {
   public:
     TokenVerifier(std::unique_ptr<const catalog::Catalog> reader, const base::Clock& clock)
         : reader_(std::move(reader)), clock_(clock) {}
-    // Also accepts the grants of this task store, which must outlive the verifier. Call before the first
-    // verify().
-    void recognise_grants(tasks::TaskStore& tasks) { tasks_ = &tasks; }
     // People of these [[identity]] tables alone may use their log-ins. Call before the first verify().
     void recognise_people(std::set<std::string, std::less<>> identities) {
         identities_ = std::move(identities);
@@ -93,18 +87,17 @@ class TokenVerifier {
     }
     // Status 401: no credentials; 403: unknown, expired or revoked. Thread-safe.
     [[nodiscard]] wire::Answered<Identity> verify(std::string_view authorization);
-    // Whether an agent's code or renewal has this text, in force or not. Status 503: the catalog cannot be read. Thread-safe.
+    // Says whether an agent's code or renewal has this text, in force or not. Status 503: the catalog cannot
+    // be read. Thread-safe.
     [[nodiscard]] wire::Answered<bool> knows_credential(const TokenText& text);
-    // The names that people see, of those of people's log-ins that are kept, by the name that the audit log has.
+    // The names that people see, of those of people's log-ins that are kept, by the name that the audit log
+    // has.
     [[nodiscard]] ShownNames shown_names();
 
   private:
     using Snapshot = std::shared_ptr<const std::vector<catalog::TokenRow>>;
     [[nodiscard]] base::Result<Snapshot> current();
     [[nodiscard]] wire::Answered<void> check_row(const catalog::TokenRow& token) const;
-    [[nodiscard]] wire::Answered<Identity> verify_grant(const TokenText& sent, std::string_view secret_sha256,
-                                                        const std::vector<catalog::TokenRow>& tokens);
-    tasks::TaskStore* tasks_ = nullptr;
     std::set<std::string, std::less<>> identities_;
     std::set<std::string, std::less<>> publishers_;
     std::mutex mutex_;  // guards reader_, changes_ and snapshot_; not held while secrets are compared

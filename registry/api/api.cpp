@@ -80,7 +80,7 @@ wire::Answered<http::ApiReply> Api::answer(const http::ApiRequest& request) {
     const OperationRow* row = find_row(request.operation);
     if (row == nullptr || row->right.callers == Callers::local) return unknown_operation(request.operation);
     ApiParts parts = parts_;
-    parts.config = *parts_.config;  // one snapshot for the whole request
+    parts.config = parts_.config.held();  // one snapshot for the whole request
     auto caller = caller_of(parts.tokens, row->right.callers, request);
     if (!caller) return tl::unexpected(std::move(caller.error()));
     return answer_call(parts, *row, {request, row->http, *std::move(caller), {}});
@@ -97,7 +97,7 @@ wire::Answered<http::ApiReply> Api::answer_locally(std::string_view operation, c
                                    .query = std::move(split.query),
                                    .body = std::move(split.body)};
     ApiParts parts = parts_;
-    parts.config = *parts_.config;
+    parts.config = parts_.config.held();
     return answer_call(parts, *row, {request, row->http, local_identity(actor), {}, true, step});
 }
 

@@ -1,5 +1,5 @@
-// The JSON API: finds the row of an operation (operation.hpp), checks who asks and what they may, and calls its function.
-// docs/reference/api.md documents the requests.
+// The JSON API: finds the row of an operation (operation.hpp), checks who asks and what they may, and calls
+// its function. docs/reference/api.md documents the requests.
 #pragma once
 
 #include <functional>
@@ -7,17 +7,17 @@
 #include <string_view>
 
 #include "lib/base/clock.hpp"
+#include "lib/store/blobs/store.hpp"
+#include "lib/store/commit/publishing.hpp"
+#include "lib/store/commit/writer.hpp"
+#include "lib/store/lifecycle/perform.hpp"
+#include "lib/store/store.hpp"
 #include "registry/access/tokens.hpp"
 #include "registry/api/index_api.hpp"
 #include "registry/api/logins.hpp"
 #include "registry/api/site_reports.hpp"
-#include "registry/blobs/store.hpp"
-#include "registry/commit/publishing.hpp"
-#include "registry/commit/writer.hpp"
 #include "registry/config/live_config.hpp"
-#include "registry/database/store.hpp"
 #include "registry/http/api.hpp"
-#include "registry/lifecycle/perform.hpp"
 
 namespace wheelyard::registry {
 
@@ -50,8 +50,8 @@ class Api final : public http::ApiService {
     [[nodiscard]] wire::Answered<http::Admission> admit(const http::ApiRequest& request) override;
     [[nodiscard]] wire::Answered<http::ApiReply> answer(const http::ApiRequest& request) override;
 
-    // For a person of this machine, who passes every right: "local:NAME" for the audit log. `arguments` by name, whether the
-    // operation has them in its path, its query or its body.
+    // For a person of this machine, who passes every right: "local:NAME" for the audit log. `arguments` by
+    // name, whether the operation has them in its path, its query or its body.
     [[nodiscard]] wire::Answered<http::ApiReply> answer_locally(std::string_view operation,
                                                                 const io::Json& arguments,
                                                                 const std::string& actor,

@@ -4,12 +4,12 @@
 #include <cstdint>
 #include <utility>
 
-#include "lib/base/text/case_folding.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/base/text/utf8.hpp"
+#include "lib/store/catalog/catalog.hpp"
 #include "lib/wheel/name.hpp"
 #include "registry/api/api.hpp"
 #include "registry/api/operation.hpp"
-#include "registry/catalog/file_row.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -73,7 +73,8 @@ wire::Answered<catalog::EventRange> check_query(AuditQuery& asked) {
     return range;
 }
 
-// Those who are called so: what is searched for is a part of what a list shows, "login:campus:3f2a9c81d04e77b0 Anna Müller".
+// Those who are called so: what is searched for is a part of what a list shows,
+// "login:campus:3f2a9c81d04e77b0 Anna Müller".
 std::string people_called(const std::string& who, const ShownNames& names) {
     const std::string folded = base::fold_case(who);
     std::string people;

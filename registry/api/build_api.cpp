@@ -46,7 +46,8 @@ bool is_of_cell(const BuildReport& a, const BuildReport& b) {
            a.python == b.python && a.accelerator == b.accelerator;
 }
 
-// How long the newest successful builds of the package took: those of the same site and accelerator, or else all others.
+// How long the newest successful builds of the package took: those of the same site and accelerator, or else
+// all others.
 std::vector<std::int64_t> durations(const BuildReport& of, const std::vector<KeptBuild>& builds) {
     std::vector<std::int64_t> here;
     std::vector<std::int64_t> elsewhere;
@@ -115,10 +116,7 @@ struct FoundBuild {
 
 // A token that may report the builds of a site sends their logs.
 Reply append_build_log(const ApiParts& parts, const Call& call, const LogOfBuild& of) {
-    if (!may_report(call.who(), of.index, of.site))
-        return refuse(
-            "site.scope", "This token does not permit reporting to this index", call.who().id,
-            "use a token of an agent that may upload to the index; one that enrolled reports its own site");
+    if (!may_report(call.who(), of.index, of.site)) return refuse_reporting(call.who());
     const auto size = parts.builds->append_log({of.index, of.site, of.build}, of.offset, call.request.body);
     if (!size) return fail_build(call, size.error());
     return http::ApiReply{
@@ -172,8 +170,8 @@ wire::Answered<FoundBuild> find_readable(const ApiParts& parts, const Call& call
     return FoundBuild{.build = **std::move(found), .may_read_logs = has_logs};
 }
 
-// The requests for this wheel that were there when the build began, each with its page: the other way of add_builds()
-// (request_api.cpp).
+// The requests for this wheel that were there when the build began, each with its page: the other way of
+// add_builds() (request_api.cpp).
 io::Json requests_of(tasks::TaskStore& tasks, const std::string& index, const BuildReport& build) {
     std::vector<wire::Task> asked;
     std::string after;

@@ -1,4 +1,5 @@
-// The operations that change published files: the change itself is lifecycle/'s, and the reply waits until the pages show it.
+// The operations that change published files: the change itself is lifecycle/'s, and the reply waits until
+// the pages show it.
 #include <algorithm>
 #include <utility>
 
@@ -77,8 +78,8 @@ constexpr auto of_collection = arguments<Action>({
     dry_run_argument,
 });
 
-// The pages to wait for. A retention run may touch many projects, as does the promotion of a set, so they wait for all
-// pages of the index, including those of an earlier, repeated request.
+// The pages to wait for. A retention run may touch many projects, as does the promotion of a set, so they
+// wait for all pages of the index, including those of an earlier, repeated request.
 PageOf pages_of(const Action& action) {
     if (!action.with.empty()) return {action.to_index, {}, {}};
     PageOf page{action.verb == Verb::promote ? action.to_index : action.index, action.project,

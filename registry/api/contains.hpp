@@ -7,7 +7,7 @@
 
 #include "lib/base/result.hpp"
 #include "lib/io/json.hpp"
-#include "registry/catalog/catalog.hpp"
+#include "lib/store/catalog/catalog.hpp"
 
 namespace wheelyard::registry {
 
@@ -17,8 +17,8 @@ struct ComponentQuery {
     std::string license = "*";  // in any case; may have * and ?
 };
 
-// Whether a component's version is `wanted`, without the epoch and the revision of a distribution: "1:1.2.11.dfsg-2" and
-// "1.2.11-25.el8" are 1.2.11, "1.2.110" and "1.2.11.1" are not.
+// Says whether a component's version is `wanted`, without the epoch and the revision of a distribution:
+// "1:1.2.11.dfsg-2" and "1.2.11-25.el8" are 1.2.11, "1.2.110" and "1.2.11.1" are not.
 [[nodiscard]] bool is_component_version(std::string_view version, std::string_view wanted);
 
 // {"index":…,"filename":…,"sha256":…,"quarantined":false}
@@ -34,8 +34,8 @@ struct ComponentsFound {
     [[nodiscard]] io::Json document() &&;
 };
 
-// The document, with `next` for what comes after the files that were looked at; null: nothing does. Of files that pages list
-// and of projects that the caller may read, unless the caller sees all.
+// The document, with `next` for what comes after the files that were looked at; null: nothing does. Of files
+// that pages list and of projects that the caller may read, unless the caller sees all.
 [[nodiscard]] base::Result<std::string> find_containing(
     const catalog::Catalog& catalog, const std::string& index, const ComponentQuery& query,
     const std::string& after, bool sees_all, const std::function<bool(const std::string& project)>& may_read);

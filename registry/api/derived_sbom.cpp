@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "lib/attest/limits.hpp"
 #include "lib/attest/wheel_statements.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/digest/digest.hpp"
@@ -13,9 +14,10 @@
 #include "lib/base/text/url.hpp"
 #include "lib/inspect/dist_info/license_expression.hpp"
 #include "lib/wheel/filename.hpp"
-#include "registry/api/provenance.hpp"
+#include "lib/wire/problem.hpp"
 
 namespace wheelyard::registry {
+
 namespace {
 
 using io::Json;
@@ -52,7 +54,7 @@ Json component(const char* type, std::string name, const char* basis) {
                          {"properties", Json(Json::Array{property("wheelyard:basis", basis)})}});
 }
 
-// Whether the format takes it as the address of an external reference.
+// Says whether the format takes it as the address of an external reference.
 bool is_plain_uri(std::string_view uri) {
     constexpr std::string_view git = "git+";
     if (uri.starts_with(git)) uri.remove_prefix(git.size());
@@ -186,6 +188,16 @@ base::Result<std::string> render_sbom(const catalog::FileRow& row, const blobs::
         WHEELYARD_ASSIGN(provenance, wire::parse_wheel_provenance(parts.document));
     }
     return derive_sbom(row, provenance).render();
+}
+
+base::Result<std::string> read_provenance(const catalog::FileRow& row, const blobs::BlobStore& blobs) {
+    if (row.provenance_sha256.empty())
+        return wire::fail("provenance.none", "The file was uploaded without provenance", row.filename,
+                          "wheelyard-builder sends it; other programs that upload do not");
+    WHEELYARD_ASSIGN(std::string text, blobs.read_bytes(row.provenance_sha256, attest::max_signed_bytes));
+    if (base::sha256_hex(text) == row.provenance_sha256) return text;
+    return base::fail("provenance.damaged", "The stored provenance has changed on the disk",
+                      row.provenance_sha256, "restore this blob from a backup");
 }
 
 }  // namespace wheelyard::registry

@@ -1,24 +1,117 @@
 // What an index has and keeps, and why it shows a project; for operators, and for those who may read it.
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "lib/base/clock.hpp"
 #include "lib/base/digest/digest.hpp"
+#include "lib/base/result.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
+#include "lib/io/json.hpp"
 #include "lib/io/log.hpp"
+#include "lib/store/blobs/disk_room.hpp"
+#include "lib/store/catalog/catalog.hpp"
 #include "lib/wheel/name.hpp"
 #include "registry/api/api.hpp"
 #include "registry/api/contains.hpp"
 #include "registry/api/operation.hpp"
 #include "registry/api/readers.hpp"
-#include "registry/api/storage.hpp"
+#include "registry/config/config.hpp"
+#include "registry/intake/quota.hpp"
 #include "registry/upstream/explain.hpp"
 #include "registry/upstream/last_failures.hpp"
 #include "registry/upstream/page_store.hpp"
 
 namespace wheelyard::registry {
+
 namespace {
+
+// What an index keeps: files and bytes against its quota, the largest projects, who uploaded most. For
+// operators.
+//
+//     {"format":"wheelyard.storage/1","index":"main","files":3,"bytes":1048576,"quota_files":null,"quota_bytes":null,
+//      "quarantined":{"files":1,"bytes":4096},"fetched":{"files":9,"bytes":81920},"free_bytes":73000000000,
+//      "growth":[{"day":"2026-11-20","files":2,"bytes":1044480}],
+//      "projects":[{"project":"torch","files":2,"bytes":1044480,"newest":"2026-11-20T12:00:00.000000Z"}],
+//      "uploaders":[{"name":"ci","files":3,"bytes":1048576}]}
+//
+// Sums of the wheels' sizes: two indexes with one wheel share its bytes on the disk. Indexes that it shows by
+// inheritance are not counted; `fetched` is what its upstreams brought, which no other figure has. `growth`
+// are the files that it has by the day they came, of the last 365 days; what was deleted since is in none.
+
+// Projects, and uploaders, in the description of an index's storage.
+constexpr std::size_t max_top_returned = 50;
+// Days in the description of an index's storage.
+constexpr std::int64_t max_growth_days = 365;
+
+constexpr std::size_t day_length = 10;  // of "2026-11-20"
+
+io::Json limit_of(std::uint64_t quota) {
+    return quota == no_quota ? io::Json() : io::Json(quota);
+}
+
+io::Json list_uploaders(std::vector<catalog::Usage> usage) {
+    std::sort(usage.begin(), usage.end(), [](const catalog::Usage& a, const catalog::Usage& b) {
+        return a.bytes != b.bytes ? a.bytes > b.bytes : a.uploaded_by < b.uploaded_by;
+    });
+    if (usage.size() > max_top_returned) usage.resize(max_top_returned);
+    io::Json uploaders = io::Json::array();
+    for (const catalog::Usage& one : usage)
+        uploaders.push(
+            io::Json::object({{"name", one.uploaded_by}, {"files", one.files}, {"bytes", one.bytes}}));
+    return uploaders;
+}
+
+// The document. Reads every row of the index; `free_bytes` is what the store's disk has left for uploads.
+base::Result<std::string> describe_storage(const RegistryConfig& config, const catalog::Catalog& catalog,
+                                           const std::string& index, base::UnixMicros now) {
+    WHEELYARD_ASSIGN(const auto usage, catalog.usage(index));
+    WHEELYARD_ASSIGN(const auto top, catalog.top_projects(index, max_top_returned));
+    WHEELYARD_ASSIGN(const auto quarantined, catalog.quarantine_usage(index));
+    WHEELYARD_ASSIGN(const auto days, catalog.usage_by_day(index, now - max_growth_days * base::day_us));
+    const catalog::Usage all = usage_of(usage, {});
+    const IndexConfig* configured = config.find_index(index);
+    const Quota quota = configured == nullptr ? Quota{} : configured->quota;
+    std::vector<catalog::Usage> fetched;
+    if (configured != nullptr) {
+        for (const UpstreamConfig& upstream : configured->upstreams) {
+            WHEELYARD_ASSIGN(const auto of_upstream, catalog.usage(upstream.cache_index));
+            fetched.push_back(usage_of(of_upstream, {}));
+        }
+    }
+    const catalog::Usage brought = usage_of(fetched, {});
+    io::Json projects = io::Json::array();
+    for (const catalog::ProjectUsage& one : top)
+        projects.push(io::Json::object({{"project", one.project},
+                                        {"files", one.files},
+                                        {"bytes", one.bytes},
+                                        {"newest", base::render_rfc3339(one.newest)}}));
+    io::Json growth = io::Json::array();
+    for (const catalog::DayUsage& one : days)
+        growth.push(
+            io::Json::object({{"day", base::render_rfc3339(one.day * base::day_us).substr(0, day_length)},
+                              {"files", one.files},
+                              {"bytes", one.bytes}}));
+    return io::Json::object(
+               {{"format", "wheelyard.storage/1"},
+                {"index", index},
+                {"files", all.files},
+                {"bytes", all.bytes},
+                {"quota_files", limit_of(quota.files)},
+                {"quota_bytes", limit_of(quota.bytes)},
+                {"quarantined",
+                 io::Json::object({{"files", quarantined.files}, {"bytes", quarantined.bytes}})},
+                {"fetched", io::Json::object({{"files", brought.files}, {"bytes", brought.bytes}})},
+                {"free_bytes", blobs::free_bytes_of(config.store)},
+                {"growth", std::move(growth)},
+                {"projects", std::move(projects)},
+                {"uploaders", list_uploaders(usage)}})
+        .render();
+}
 
 // Files in one reply of the list of an index's files.
 constexpr std::size_t max_files_returned = 1'000;
@@ -147,7 +240,8 @@ io::Json failures_of(const RegistryConfig& config, const std::string& cache_inde
     return list;
 }
 
-// How the upstreams have failed, as this server has seen it; it is as secret as the names in the site's network.
+// How the upstreams have failed, as this server has seen it; it is as secret as the names in the site's
+// network.
 //
 //     {"format":"wheelyard.upstreams/1","index":"main","upstreams":[{"upstream":"main.public","url":"https://…/simple/",
 //      "failures":[{"time":…,"since":…,"count":3,"next_try":…,"project":"six","upstream_wide":true,"code":"http.connect",
@@ -186,7 +280,8 @@ Reply find_component(const ApiParts& parts, const Call& call, const ComponentWan
     });
 }
 
-// Every valid token may ask: /readyz of each node says the same to everybody. A connection of its own: the lease's is busy.
+// Every valid token may ask: /readyz of each node says the same to everybody. A connection of its own: the
+// lease's is busy.
 Reply list_nodes(const ApiParts& parts, const Call& call, const NoArguments&) {
     const auto seen = parts.store.node_board().and_then([](const auto& board) { return board->nodes(); });
     if (!seen) return fail_read(call, seen.error());
@@ -206,7 +301,8 @@ Reply explain_in_index(const ApiParts& parts, const Call& call, const OneProject
         return unknown_index(parts.config, of.index);
     const ExplainTo reader =
         may_operate(parts.config, call.who(), of.index) ? ExplainTo::administrators : ExplainTo::everyone;
-    // A connection of its own: it reads pages of upstreams, which may be large, and commits would wait for that.
+    // A connection of its own: it reads pages of upstreams, which may be large, and commits would wait for
+    // that.
     return read_catalog(parts, call, [&](const catalog::Catalog& catalog) {
         PageStore on_disk(parts.config->store / "upstream");
         PageStore& pages = parts.upstream_pages != nullptr ? *parts.upstream_pages : on_disk;
@@ -215,8 +311,8 @@ Reply explain_in_index(const ApiParts& parts, const Call& call, const OneProject
     });
 }
 
-// The digest of the store's first event: no event changes or goes, and the copies that a restoration makes have it,
-// too. Null: nothing was published yet.
+// The digest of the store's first event: no event changes or goes, and the copies that a restoration makes
+// have it, too. Null: nothing was published yet.
 base::Result<io::Json> store_id(const database::Store& store) {
     WHEELYARD_ASSIGN(const auto catalog, store.reader());
     WHEELYARD_ASSIGN(const auto events, catalog->events_after(0, 1));

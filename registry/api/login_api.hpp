@@ -1,13 +1,14 @@
-// Log-in of people over HTTP (docs/reference/api.md): by page with the code of a provider, and by the code of a device.
-// What comes back is a token of ours with the rights of the person's groups; nothing of the provider's is kept.
+// Log-in of people over HTTP (docs/reference/api.md): by page with the code of a provider, and by the code of
+// a device. What comes back is a token of ours with the rights of the person's groups; nothing of the
+// provider's is kept.
 #pragma once
 
 #include <string>
 #include <string_view>
 
 #include "lib/base/clock.hpp"
+#include "lib/store/commit/writer.hpp"
 #include "registry/api/logins.hpp"
-#include "registry/commit/writer.hpp"
 #include "registry/http/api.hpp"
 
 namespace wheelyard::registry {

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "lib/base/files/file.hpp"
-#include "lib/base/files/private_files.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/log.hpp"
 
@@ -34,7 +33,8 @@ bool is_equal_set(std::vector<std::string> a, std::vector<std::string> b) {
     return a == b;
 }
 
-// A token's scope is a product: indexes × projects × actions. Two are one where they differ in one factor only.
+// A token's scope is a product: indexes × projects × actions. Two are one where they differ in one factor
+// only.
 bool merge(AllowRule& into, const AllowRule& more) {
     const bool same_indexes = is_equal_set(into.indexes, more.indexes);
     const bool same_projects = is_equal_set(into.projects, more.projects);

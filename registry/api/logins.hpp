@@ -1,5 +1,5 @@
-// Log-ins of people, as long as the server runs: the providers of the configuration, also those of publishers, and the
-// log-ins that wait.
+// Log-ins of people, as long as the server runs: the providers of the configuration, also those of
+// publishers, and the log-ins that wait.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +16,15 @@
 
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
+#include "lib/store/commit/writer.hpp"
+#include "registry/access/tokens.hpp"
 #include "registry/config/config.hpp"
+#include "registry/config/publisher_config.hpp"
+#include "registry/http/api.hpp"
 #include "registry/http/limits.hpp"
 #include "registry/identity/exchange.hpp"
 #include "registry/identity/provider.hpp"
+#include "registry/identity/token.hpp"
 #include "registry/identity/waiting.hpp"
 
 namespace wheelyard::registry {
@@ -27,7 +32,8 @@ namespace wheelyard::registry {
 // Requests to providers: each may hold a thread for seconds. Of one network one of each kind.
 inline constexpr std::size_t max_running_logins = http::provider_threads - 4;
 inline constexpr std::size_t max_running_logins_of_a_kind = 8;  // so that devices leave pages some
-// Of them, of networks whose last log-in came to nothing within login_memory_s: a flood leaves the rest to others.
+// Of them, of networks whose last log-in came to nothing within login_memory_s: a flood leaves the rest to
+// others.
 inline constexpr std::size_t max_running_logins_of_failed = 4;
 inline constexpr std::int64_t login_memory_s = 60;
 
@@ -49,8 +55,8 @@ class RunningLogins {
     std::map<Asker, base::UnixMicros> failed_;  // when
 };
 
-// The secret of a confidential client. "login.secret_mode": others than its owner may read or change the file, apart from
-// a group that reads it.
+// The secret of a confidential client. "login.secret_mode": others than its owner may read or change the
+// file, apart from a group that reads it.
 [[nodiscard]] base::Result<std::string> read_client_secret(const std::filesystem::path& file);
 
 // Thread-safe. The clock outlives it.
@@ -90,9 +96,19 @@ class Logins {
     RunningLogins running_;
 };
 
-// The scope that the rules give to a person of these groups, of `known_indexes` only: the first rule that fits, with what
-// further ones add exactly. Empty actions: none fits. Pure.
+// The scope that the rules give to a person of these groups, of `known_indexes` only: the first rule that
+// fits, with what further ones add exactly. Empty actions: none fits. Pure.
 [[nodiscard]] AllowRule scope_of(const std::vector<AllowRule>& rules, const std::vector<std::string>& groups,
                                  identity::Purpose purpose, const std::vector<std::string>& known_indexes);
+
+// A claim that is not what a [[publisher]] wants.
+struct UnmetClaim {
+    std::string name;
+    std::string value = {};   // of the token; empty: it has none, or no text
+    std::string wanted = {};  // empty: no job of a pull request
+    bool operator==(const UnmetClaim&) const = default;
+};
+// Every claim of the token that does not fit; empty: the job may publish. Pure.
+[[nodiscard]] std::vector<UnmetClaim> unmet_claims(const PublisherConfig& publisher, const io::Json& claims);
 
 }  // namespace wheelyard::registry

@@ -9,9 +9,10 @@
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/log.hpp"
+#include "lib/store/lifecycle/action.hpp"
 #include "lib/wheel/name.hpp"
 #include "registry/api/readers.hpp"
-#include "registry/lifecycle/action.hpp"
+#include "registry/intake/refusal.hpp"
 #include "registry/upstream/source.hpp"
 
 namespace wheelyard::registry {
@@ -79,13 +80,11 @@ bool covers(const RegistryConfig& config, const Right& right, const Call& call) 
         case Scope::every_index:
             return is_for_all(who.indexes) && allows(who, "*", {}, right.action);
         case Scope::everything:
-            return !who.is_grant && is_for_all(who.indexes) && is_for_all(who.projects) &&
-                   allows(who, "*", {}, right.action);
+            return is_for_all(who.indexes) && is_for_all(who.projects) && allows(who, "*", {}, right.action);
         case Scope::tokens:
-            return !who.is_grant &&
-                   std::any_of(who.actions.begin(), who.actions.end(), [&](const std::string& action) {
-                       return action == "*" || action == right.action;
-                   });
+            return std::any_of(who.actions.begin(), who.actions.end(), [&](const std::string& action) {
+                return action == "*" || action == right.action;
+            });
         case Scope::every_file:
             return may_operate(config, who, index);
         case Scope::some_project:
@@ -259,6 +258,12 @@ const OperationRow* find_row(std::string_view id) {
     for (const OperationRow& row : operation_rows())
         if (row.http.id == id) return &row;
     return nullptr;
+}
+
+Reply refuse_reporting(const Identity& caller) {
+    return refuse("site.scope", "This token does not permit reporting to this index", caller.id,
+                  "use a token with the action `upload` or `build`; that of an agent that enrolled "
+                  "reports its own site");
 }
 
 }  // namespace wheelyard::registry

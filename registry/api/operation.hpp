@@ -1,5 +1,6 @@
-// An operation of the registry is one row: its address, its arguments, the right that it needs, and the function. The
-// router, the OpenAPI document, the forwarding to the node that writes and the commands read the same row.
+// An operation of the registry is one row: its address, its arguments, the right that it needs, and the
+// function. The router, the OpenAPI document, the forwarding to the node that writes and the commands read
+// the same row.
 //
 //     constexpr auto of_token = arguments<RevokeToken>({
 //         in_path(field<&RevokeToken::id>("token", "its ID")),
@@ -8,8 +9,8 @@
 //     row<of_token, revoke_token>(posted("/api/v1/tokens/{token}/revoke", "revokeToken", "Revokes …", BodyKind::json, …),
 //                                 "lifecycle.body", {.scope = Scope::any_token})
 //
-// To add one: its row, its arguments and its function in the file of its family, and the family at the end if it is new.
-// Nothing else branches on an operation.
+// To add one: its row, its arguments and its function in the file of its family, and the family at the end if
+// it is new. Nothing else branches on an operation.
 #pragma once
 
 #include <array>
@@ -24,11 +25,11 @@
 
 #include "lib/io/json.hpp"
 #include "lib/io/record.hpp"
+#include "lib/store/lifecycle/perform.hpp"
 #include "registry/access/tokens.hpp"
 #include "registry/config/config.hpp"
 #include "registry/http/api.hpp"
 #include "registry/intake/refusal.hpp"
-#include "registry/lifecycle/perform.hpp"
 
 namespace wheelyard::registry {
 
@@ -46,13 +47,14 @@ enum class Scope {
     any_token,  // what the caller may do is up to the function, also with an action
     project,  // of the arguments `index` and `filename` or `project`; without them, every project of the index
     every_index,   // `*` among the token's indexes
-    everything,    // `*` among its indexes and its projects; never a task's grant
-    tokens,        // the action or `*`, for whatever the token covers; never a task's grant
+    everything,    // `*` among its indexes and its projects
+    tokens,        // the action or `*`, for whatever the token covers
     every_file,    // any action on files, for all projects of the index, which the caller may read whole
     some_project,  // any action, for the project of the file
 };
 
-// Which index the argument `index` must name, for the caller; otherwise "index.unknown", as if there was none.
+// Which index the argument `index` must name, for the caller; otherwise "index.unknown", as if there was
+// none.
 enum class IndexIs {
     not_checked,
     known,       // configured
@@ -66,8 +68,8 @@ struct Right {
     IndexIs index = IndexIs::not_checked;
     // Of a refusal: "This token does not permit …". Empty: the last word of the path.
     std::string_view to = {};
-    // What to ask an administrator for. Empty: the action for this index and project. Where everyone or any token may call:
-    // what is needed besides `where`, which the function checks.
+    // What to ask an administrator for. Empty: the action for this index and project. Where everyone or any
+    // token may call: what is needed besides `where`, which the function checks.
     std::string_view advice = {};
     std::string_view where = "of a private index";
 };
@@ -77,7 +79,7 @@ inline constexpr Right of_log_readers{.callers = Callers::everyone,
 inline constexpr Right of_reporters{
     .action = "upload",
     .index = IndexIs::known,
-    .advice = "the action `upload` for this index; an enrolled agent has it for its own site"};
+    .advice = "the action `upload` or `build` for this index; an enrolled agent has it for its own site"};
 // In words, as docs/reference/operations.md has it.
 [[nodiscard]] std::string right_text(const Right& right);
 
@@ -95,7 +97,7 @@ struct Call {
 
 using Reply = wire::Answered<http::ApiReply>;
 
-// Whether the store keeps the body; it is then refused while the disk is low.
+// Says whether the store keeps the body; it is then refused while the disk is low.
 enum class Stores { no, yes };
 
 struct OperationRow {
@@ -115,7 +117,8 @@ struct OperationRow {
 // nullptr: there is none with this id.
 [[nodiscard]] const OperationRow* find_row(std::string_view id);
 
-// The arguments of a request as one object. Numbers, flags and lists of a query are as JSON has them, if they can be read.
+// The arguments of a request as one object. Numbers, flags and lists of a query are as JSON has them, if they
+// can be read.
 [[nodiscard]] wire::Answered<io::Json> collect_arguments(const OperationRow& row,
                                                          const http::ApiRequest& request);
 // The other way round: where a request has each of these arguments.
@@ -137,22 +140,25 @@ struct RequestParts {
 [[nodiscard]] tl::unexpected<wire::Problem> refuse_right(const Call& call);
 [[nodiscard]] tl::unexpected<wire::Problem> refuse_arguments(const Call& call, const io::Fault& fault);
 
-// Whether the caller may change the files of all projects of the index.
+// Says whether the caller may change the files of all projects of the index.
 [[nodiscard]] bool may_operate(const RegistryConfig& config, const Identity& caller,
                                const std::string& index);
 
-// Whether the caller may list all files that are stored for the index, also those in quarantine. It may be the cache of an
-// upstream.
+// Says whether the caller may list all files that are stored for the index, also those in quarantine. It may
+// be the cache of an upstream.
 [[nodiscard]] bool sees_all_files(const RegistryConfig& config, const Call& call, const std::string& index);
 
-// The answer to an error of the call: a person of this machine gets all of it; others what `problem_of` says, and the log the
-// rest.
+// The answer to an error of the call: a person of this machine gets all of it; others what `problem_of` says,
+// and the log the rest.
 [[nodiscard]] tl::unexpected<wire::Problem> fail_call(const Call& call, std::string_view event,
                                                       const base::Error& error,
                                                       wire::Problem (*problem_of)(const base::Error&));
 
 // A person of this machine: may do everything, in every index.
 [[nodiscard]] Identity local_identity(std::string name);
+
+// The refusal of a caller who may not report (may_report): "site.scope".
+[[nodiscard]] Reply refuse_reporting(const Identity& caller);
 
 inline http::ApiReply reply_with(const io::Json& json) {
     return {.status = 200, .json = json.render()};
@@ -161,7 +167,8 @@ inline http::ApiReply reply_with(std::string json) {
     return {.status = 200, .json = std::move(json)};
 }
 
-// --- arguments ---------------------------------------------------------------------------------------------------------
+// --- arguments
+// ---------------------------------------------------------------------------------------------------------
 
 template <typename Owner>
 struct ArgumentOf {
@@ -236,7 +243,8 @@ Reply typed(const ApiParts& parts, const Call& call) {
     return Function(parts, call, values);
 }
 
-// --- addresses ---------------------------------------------------------------------------------------------------------
+// --- addresses
+// ---------------------------------------------------------------------------------------------------------
 
 constexpr http::Operation got(std::string_view path, std::string_view id, std::string_view summary) {
     return {.method = "GET",

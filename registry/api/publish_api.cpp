@@ -1,4 +1,12 @@
-#include "registry/api/publish_api.hpp"
+// Tokens for jobs of continuous integration ("trusted publishing", docs/how-to/publish-from-ci.md): the
+// addresses and documents are those that uv, twine and the publishing actions know from PyPI. The identity
+// token of a job is checked as that of a log-in is; what comes back uploads to one index, for minutes.
+//
+//     GET  /_/oidc/audience                        {"audience":"wheels.example.org"}
+//     POST /_/oidc/mint-token  {"token":"eyJ…"}    {"success":true,"token":"wy_…","expires":1795700900}
+//     POST /_/oidc/github/mint-token               the same, of older actions of GitHub
+//     POST /_/oidc/burn-token  {"token":"wy_…"}    202, whatever it was
+#include "registry/api/logins.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -84,8 +92,8 @@ std::string wanted_by(const std::vector<UnmetClaim>& unmet) {
     return base::join(wanted, ", ");
 }
 
-// The ID of the token that is minted, made from the identity token: exchanging that twice meets the same row, also after a
-// restart and on another node. Without a `jti` the signed bytes are what is used once.
+// The ID of the token that is minted, made from the identity token: exchanging that twice meets the same row,
+// also after a restart and on another node. Without a `jti` the signed bytes are what is used once.
 std::string id_of_minted(const identity::Claims& claims, std::string_view identity_token) {
     const std::string once = claims.id.empty()
                                  ? "token " + std::string(identity_token.substr(0, identity_token.rfind('.')))
@@ -106,8 +114,8 @@ tl::unexpected<wire::Problem> refuse_token(const http::ApiRequest& request, cons
                         error.value, error.advice);
 }
 
-// The table that says how the token is verified: of its issuer the one with its `azp`, else one without. nullptr: none of
-// the issuer.
+// The table that says how the token is verified: of its issuer the one with its `azp`, else one without.
+// nullptr: none of the issuer.
 const PublisherConfig* find_table(const std::vector<PublisherConfig>& publishers,
                                   const identity::Claimed& claimed) {
     const PublisherConfig* found = nullptr;
@@ -119,8 +127,8 @@ const PublisherConfig* find_table(const std::vector<PublisherConfig>& publishers
     return found;
 }
 
-// The publisher that the token fits; of those that it does not fit the one with the most claims that do says why. The token
-// was verified for tables with `azp` alone.
+// The publisher that the token fits; of those that it does not fit the one with the most claims that do says
+// why. The token was verified for tables with `azp` alone.
 wire::Answered<const PublisherConfig*> find_publisher(const http::ApiRequest& request,
                                                       const std::vector<PublisherConfig>& publishers,
                                                       const std::string& azp,

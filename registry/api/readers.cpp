@@ -73,7 +73,8 @@ std::string project_of_filename(const std::string& filename) {
     for (const std::string_view suffix : {".metadata", ".prov", ".pep740"}) {
         if (name.ends_with(suffix)) name.remove_suffix(suffix.size());
     }
-    // The name of an upstream's sdist may have dashes before its version: its first part may be another project.
+    // The name of an upstream's sdist may have dashes before its version: its first part may be another
+    // project.
     if (wheel::is_sdist_filename(name)) {
         const auto sdist = wheel::parse_sdist_filename(name);
         return sdist ? sdist->project : std::string();
@@ -123,14 +124,15 @@ bool is_permitted(const RegistryConfig& config, const catalog::TokenRow& token,
 wire::Answered<http::Reader> Readers::may_read(const http::ReadRequest& request) {
     const auto token = tokens_.verify(request.authorization);
     if (!token) return tl::unexpected(as_challenge(token.error()));
-    return http::Reader{is_permitted(*config_, *token, request), token->id};
+    return http::Reader{is_permitted(config_.held(), *token, request), token->id};
 }
 
 std::vector<std::string> Readers::readable(const std::string& authorization) {
     std::vector<std::string> names;
     const auto token = tokens_.verify(authorization);
     if (!token) return names;
-    for (const IndexConfig& index : config_->indexes) {
+    const ConfigView config = config_.held();
+    for (const IndexConfig& index : config->indexes) {
         if (index.is_private && allows(*token, index.name, {}, read_action)) names.push_back(index.name);
     }
     return names;

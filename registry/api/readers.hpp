@@ -1,5 +1,5 @@
-// Which private indexes and projects a token may know of and read (docs/reference/reading.md). Of public indexes, everyone
-// may read everything.
+// Which private indexes and projects a token may know of and read (docs/reference/reading.md). Of public
+// indexes, everyone may read everything.
 #pragma once
 
 #include <optional>
@@ -13,8 +13,8 @@
 
 namespace wheelyard::registry {
 
-// Whether the token may learn that the index exists: it permits any action there. Also true of an index that does not
-// exist, about which the caller's own answer decides.
+// Says whether the token may learn that the index exists: it permits any action there. Also true of an index
+// that does not exist, about which the caller's own answer decides.
 [[nodiscard]] bool may_know(const RegistryConfig& config, const catalog::TokenRow& token,
                             std::string_view index);
 [[nodiscard]] bool may_read(const RegistryConfig& config, const catalog::TokenRow& token,
@@ -29,17 +29,19 @@ namespace wheelyard::registry {
 // The answer for an index that is not there, and for one that the caller may not know of.
 [[nodiscard]] tl::unexpected<wire::Problem> unknown_index(const RegistryConfig& config,
                                                           const std::string& index);
-// The index if the caller may read this project of it, or all (empty). Else "index.unknown", as if there was none.
+// The index if the caller may read this project of it, or all (empty). Else "index.unknown", as if there was
+// none.
 [[nodiscard]] wire::Answered<const IndexConfig*> index_to_read(const RegistryConfig& config,
                                                                const std::optional<Identity>& caller,
                                                                const std::string& index,
                                                                std::string_view project);
-// Logs of builds, and names of persons: as the index, or with `read_logs = "token"` only for a token with `read`.
+// Logs of builds, and names of persons: as the index, or with `read_logs = "token"` only for a token with
+// `read`.
 [[nodiscard]] bool may_read_logs(const RegistryConfig& config, const std::optional<Identity>& caller,
                                  const IndexConfig& index, std::string_view project);
 
-// The normalized project of a file's name; empty if it is not the name of a wheel or of an sdist. The name may
-// be followed by the suffix of its METADATA, provenance or attestations.
+// The normalized project of a file's name; empty if it is not the name of a wheel or of an sdist. The name
+// may be followed by the suffix of its METADATA, provenance or attestations.
 [[nodiscard]] std::string project_of_filename(const std::string& filename);
 
 // Both references outlive the object. Thread-safe.

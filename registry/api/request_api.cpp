@@ -38,22 +38,16 @@ std::string stranger_name(const std::string& client) {
     return std::string(tasks::stranger_prefix) + base::sha256_hex(salt + client).substr(0, 12);
 }
 
-// One request, and where in its log.
 struct RequestOf {
     std::string index;
     std::string task;
-    std::int64_t offset = 0;  // bytes
 };
 struct RequestsOf {
     std::string index;
 };
-constexpr auto index_of_request = in_path(field<&RequestOf::index>("index", "The index"));
-constexpr auto task_argument = in_path(field<&RequestOf::task>("task", "The ID of the request"));
-constexpr auto of_request = arguments<RequestOf>({index_of_request, task_argument});
-constexpr auto of_request_log = arguments<RequestOf>({
-    index_of_request,
-    task_argument,
-    in_query(field<&RequestOf::offset>("offset", "Where in the log to begin, in bytes")),
+constexpr auto of_request = arguments<RequestOf>({
+    in_path(field<&RequestOf::index>("index", "The index")),
+    in_path(field<&RequestOf::task>("task", "The ID of the request")),
 });
 constexpr auto of_wheel = arguments<RequestsOf>({
     in_path(field<&RequestsOf::index>("index", "The index whose site should build it")),
@@ -144,11 +138,9 @@ Reply render_request(const ApiParts& parts, const ReadRequest& read) {
                                       {"reason", shown(read.has_logs ? task.reason : public_reason(task))},
                                       {"asked", base::render_rfc3339(task.asked)},
                                       {"changed", base::render_rfc3339(task.changed)},
-                                      {"attempts", task.attempts},
-                                      {"may_read_log", read.has_logs}});
+                                      {"attempts", task.attempts}});
     if (task.state == TaskState::failed) json.set("may_retry", read.may_retry);
     if (read.has_logs) {
-        json.set("log_bytes", task.log_bytes);
         json.set("asked_by", task.asked_by);
         if (!task.approved_by.empty()) json.set("approved_by", task.approved_by);
         if (!task.agent.empty()) json.set("agent", task.agent);
@@ -170,21 +162,6 @@ Reply show_request(const ApiParts& parts, const Call& call, const RequestOf& of)
     const auto found = read_request(parts, call, of);
     if (!found) return tl::unexpected(found.error());
     return render_request(parts, *found);
-}
-
-Reply read_request_log(const ApiParts& parts, const Call& call, const RequestOf& of) {
-    const auto found = read_request(parts, call, of);
-    if (!found) return tl::unexpected(found.error());
-    if (!found->has_logs) {
-        if (!call.caller) return tl::unexpected(parts.tokens.verify({}).error());
-        return refuse("auth.scope_refused", "This token does not permit reading the logs of this index",
-                      call.who().id, "ask an administrator for a token with the action `read`");
-    }
-    auto log = parts.tasks->read_log(found->task.id, 0, of.offset);
-    if (!log) return refuse_request(call, log.error());
-    http::ApiReply answer;
-    answer.text = *std::move(log);
-    return answer;
 }
 
 // With a token that may add tasks it is one of those; without, it awaits an approval.
@@ -234,10 +211,6 @@ constexpr std::array request_rows{
                         "Returns what everybody may see of a request: state, cause, place in the "
                         "queue")),
         "task.query", of_request_readers),
-    row<of_request_log, read_request_log>(
-        with_text(open_to_all(got("/api/v1/indexes/{index}/requests/{task}/log", "readRequestLog",
-                                  "Returns the log of a request (?offset=…)"))),
-        "task.query", of_log_readers),
 };
 
 }  // namespace

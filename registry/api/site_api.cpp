@@ -23,8 +23,8 @@ tl::unexpected<wire::Problem> refuse_report(const base::Error& error) {
     return refuse(wire::Refusal::coded(status, error.code), error.sentence, error.value, error.advice);
 }
 
-// Pages, links and the queue take a package for a project: one of another spelling would be another one. The first odd one,
-// and the list that has it.
+// Pages, links and the queue take a package for a project: one of another spelling would be another one. The
+// first odd one, and the list that has it.
 std::optional<std::pair<std::string, std::string>> odd_package(const status::SiteReport& report) {
     std::optional<std::pair<std::string, std::string>> odd;
     const auto look = [&odd](const auto& list, const char* name) {
@@ -68,10 +68,7 @@ constexpr auto of_report = arguments<OneSite>({
 });
 
 Reply report_site(const ApiParts& parts, const Call& call, const OneSite& of) {
-    if (!may_report(call.who(), of.index, of.site))
-        return refuse(
-            "site.scope", "This token does not permit reporting to this index", call.who().id,
-            "use a token of an agent that may upload to the index; one that enrolled reports its own site");
+    if (!may_report(call.who(), of.index, of.site)) return refuse_reporting(call.who());
     auto read = status::parse_site_report(call.request.body);
     if (!read) return refuse_report(read.error());
     if (read->site != of.site || read->index != of.index)

@@ -6,7 +6,6 @@
 #include <system_error>
 
 #include "lib/base/files/file.hpp"
-#include "lib/base/files/private_files.hpp"
 #include "lib/io/log.hpp"
 #include "lib/status/index_status.hpp"
 #include "lib/wire/problem.hpp"
@@ -64,9 +63,9 @@ std::string without_agent_paths(std::string_view text) {
 }
 
 void remove_logs(status::SiteReport& report) {
-    for (status::AttemptReport& attempt : report.attempts)
+    for (status::BuildReport& attempt : report.attempts)
         attempt.log_tail.clear();
-    for (status::FailureReport& failure : report.failures) {
+    for (status::BuildReport& failure : report.failures) {
         failure.log_tail.clear();
         failure.cause = without_log_line(std::move(failure.cause));
     }
@@ -82,13 +81,15 @@ SiteReports::SiteReports(ConfigView config, ShowStatus show, const base::Clock& 
       note_(std::move(note)),
       clock_(clock),
       board_(std::move(board)) {
-    for (const IndexConfig& index : config_->indexes)
+    const ConfigView now = config_.held();
+    for (const IndexConfig& index : now->indexes)
         read_folder(index.name);
     show_all();
 }
 
 void SiteReports::show_all() {
-    for (const IndexConfig& index : config_->indexes) {
+    const ConfigView config = config_.held();
+    for (const IndexConfig& index : config->indexes) {
         const bool has_reports = [&] {
             const std::lock_guard<std::mutex> lock(mutex_);
             return std::any_of(reports_.begin(), reports_.end(),
@@ -102,7 +103,7 @@ void SiteReports::show_all() {
 // A request may have ended since, also through another node.
 bool SiteReports::has_shown(const IndexConfig& index) const {
     std::error_code ignored;
-    return fs::exists(config_->tree_of(index.name) / index.name / status::index_status_name, ignored);
+    return fs::exists(config_.held()->tree_of(index.name) / index.name / status::index_status_name, ignored);
 }
 
 void SiteReports::show_requests(const std::string& index) {
@@ -121,7 +122,7 @@ base::Status SiteReports::take_from_board() {
     const std::lock_guard<std::mutex> board_lock(board_mutex_);
     WHEELYARD_ASSIGN(const auto listed, board_->list());
     for (const nodes::BoardReport& one : listed) {
-        if (config_->find_index(one.index) == nullptr) continue;
+        if (config_.held()->find_index(one.index) == nullptr) continue;
         const auto known = find(one.index, one.site);
         if (known && known->time >= one.time) continue;
         WHEELYARD_ASSIGN(const nodes::BoardReport read, board_->read(one.index, one.site));
@@ -147,7 +148,8 @@ void SiteReports::put_on_board(const nodes::BoardReport& report) {
 
 std::string SiteReports::why_nobody_takes(const std::string& index,
                                           const status::RequestReport& request) const {
-    const IndexConfig* known = config_->find_index(index);
+    const ConfigView config = config_.held();
+    const IndexConfig* known = config->find_index(index);
     const std::lock_guard<std::mutex> lock(mutex_);
     return known == nullptr ? "" : status::why_nobody_takes(request, sites_of(*known));
 }
@@ -167,12 +169,12 @@ std::vector<status::SiteReport> SiteReports::sites_of(const IndexConfig& index) 
 }
 
 fs::path SiteReports::file_of(const Key& key) const {
-    return config_->store / "sites" / key.first / (key.second + ".json");
+    return config_.held()->store / "sites" / key.first / (key.second + ".json");
 }
 
 void SiteReports::read_folder(const std::string& index) {
     std::error_code error;
-    const fs::path folder = config_->store / "sites" / index;
+    const fs::path folder = config_.held()->store / "sites" / index;
     for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
         if (entry->path().extension() != ".json") continue;  // a temporary file
         const auto text = base::read_file(entry->path(), status::max_report_bytes);
@@ -238,7 +240,8 @@ base::Result<bool> SiteReports::take(status::SiteReport report, const std::strin
 // The index itself, and those whose tasks it builds.
 void SiteReports::show(const std::string& index) {
     const std::lock_guard<std::mutex> show_lock(show_mutex_);
-    for (const IndexConfig& shown : config_->indexes) {
+    const ConfigView config = config_.held();
+    for (const IndexConfig& shown : config->indexes) {
         if (shown.name != index && shown.staging != index) continue;
         status::IndexStatus status;
         status.index = shown.name;
@@ -254,7 +257,7 @@ void SiteReports::show(const std::string& index) {
         for (status::SiteReport& site : status.sites)
             site.recipes.clear();  // every reader would load them with each page
         const auto written =
-            show_(config_->tree_of(shown.name), shown.name, status::render_index_status(status));
+            show_(config->tree_of(shown.name), shown.name, status::render_index_status(status));
         if (!written) warn("sites.not_shown", shown.name, written.error());
     }
 }
@@ -275,12 +278,13 @@ std::vector<status::SiteReport> SiteReports::list() const {
 }
 
 std::vector<http::Gauge> SiteReports::gauges() const {
+    const ConfigView config = config_.held();
     const std::lock_guard<std::mutex> lock(mutex_);
     const base::UnixMicros now = clock_.now();
     std::vector<http::Gauge> ages;
     std::vector<http::Gauge> late;
     for (const auto& [key, report] : reports_) {
-        if (config_->is_private(key.first)) continue;  // everyone reads the metrics
+        if (config->is_private(key.first)) continue;  // everyone reads the metrics
         std::string labels = "index=\"" + key.first + "\",site=\"" + key.second + "\"";
         constexpr double us_per_s = 1e6;
         ages.push_back({"site_report_age_seconds", "Time since the last report of a site",

@@ -1,7 +1,9 @@
-// The last report of each site (docs/reference/site-status.md), in memory and as STORE/sites/<index>/<site>.json. The
-// next tick brings a new one, so a lost report is no loss: a file that cannot be written or read is only logged.
+// The last report of each site (docs/reference/site-status.md), in memory and as
+// STORE/sites/<index>/<site>.json. The next tick brings a new one, so a lost report is no loss: a file that
+// cannot be written or read is only logged.
 //
-// One of several nodes receives the report and puts it on the board; follow() takes it from there to the others.
+// One of several nodes receives the report and puts it on the board; follow() takes it from there to the
+// others.
 #pragma once
 
 #include <filesystem>
@@ -18,13 +20,14 @@
 #include "lib/base/result.hpp"
 #include "lib/status/index_status.hpp"
 #include "lib/status/site_report.hpp"
+#include "lib/store/nodes/report_board.hpp"
 #include "registry/config/live_config.hpp"
 #include "registry/http/metrics.hpp"
-#include "registry/nodes/report_board.hpp"
 
 namespace wheelyard::registry {
 
-// Writes the status of an index into the published tree, if it changed; returns whether it did. The indexer provides it.
+// Writes the status of an index into the published tree, if it changed; returns whether it did. The indexer
+// provides it.
 using ShowStatus = std::function<base::Result<bool>(const std::filesystem::path& tree,
                                                     const std::string& index, const std::string& document)>;
 
@@ -35,8 +38,8 @@ using ShownRequests = std::function<std::vector<status::RequestReport>(const std
 void remove_logs(status::SiteReport& report);
 // A cause or a reason without the line of a log that ends it in brackets, also where it was cut.
 [[nodiscard]] std::string without_log_line(std::string text);
-// Without the folders of an agent, which say in whose account it runs: a path of several parts outside of the system's own is
-// PATH, and --site with its path is left out: the command finds the last site file by itself.
+// Without the folders of an agent, which say in whose account it runs: a path of several parts outside of the
+// system's own is PATH, and --site with its path is left out: the command finds the last site file by itself.
 [[nodiscard]] std::string without_agent_paths(std::string_view text);
 
 // Told of each report before it is kept.
@@ -45,7 +48,8 @@ using NoteReport = std::function<void(const status::SiteReport& report)>;
 // Thread-safe.
 class SiteReports {
   public:
-    // Reads the kept reports and shows them. `config` and `clock` outlive the object. `board`: of several nodes.
+    // Reads the kept reports and shows them. `config` and `clock` outlive the object. `board`: of several
+    // nodes.
     SiteReports(ConfigView config, ShowStatus show, const base::Clock& clock, ShownRequests requests = {},
                 NoteReport note = {}, std::unique_ptr<nodes::ReportBoard> board = nullptr);
 

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "lib/io/log.hpp"
+#include "lib/store/tasks/limits.hpp"
 #include "lib/wheel/filename.hpp"
+#include "lib/wire/outcome.hpp"
 #include "lib/wire/task.hpp"
 #include "registry/access/agents.hpp"
 #include "registry/access/person.hpp"
@@ -17,7 +19,6 @@
 #include "registry/intake/refusal.hpp"
 #include "registry/intake/uploaded_source.hpp"
 #include "registry/intake/uploads.hpp"
-#include "registry/tasks/limits.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -91,11 +92,10 @@ io::Json problem_json(const wire::Problem& problem) {
                              {"advice", problem.advice}});
 }
 
-// Whether the token's agent has this name, SITE.HOST; a token that is bound to no site may have any. Names of sites may have
-// dots, that of the host has none: `bede` is not `bede.gh200`.
-bool may_be(const std::string& agent, const Identity& token) {
-    const std::string_view site = site_bound_to(token);
-    return site.empty() || (agent.starts_with(std::string(site) + ".") && agent.rfind('.') == site.size());
+// Says whether the token speaks for this site; one that is bound to no site may for any.
+bool may_be(std::string_view site, const Identity& token) {
+    const std::string_view own = site_bound_to(token);
+    return own.empty() || own == site;
 }
 
 tl::unexpected<wire::Problem> refuse_query(std::string_view name) {
@@ -110,10 +110,6 @@ wire::Problem problem_of_task(const base::Error& error) {
     return problem_of_failure(error, Attempted::task);
 }
 
-std::string target_of(const IndexConfig& index) {
-    return index.staging.empty() ? index.name : index.staging;
-}
-
 base::Status check_takes_builds(const RegistryConfig& config, const IndexConfig& index) {
     WHEELYARD_TRY(check_not_archived(index));
     const IndexConfig* target = config.find_index(target_of(index));
@@ -123,7 +119,8 @@ base::Status check_takes_builds(const RegistryConfig& config, const IndexConfig&
 bool answers(const status::BuildReport& build, const wire::TaskRequest& wanted) {
     return build.package == wanted.package && wire::meets_version(build.version, wanted.version) &&
            build.python == wanted.python &&
-           (wanted.accelerator.empty() || build.accelerator == wanted.accelerator);
+           (wanted.accelerator.empty() || build.accelerator == wanted.accelerator) &&
+           (!wanted.source || build.source_sha256.empty() || build.source_sha256 == wanted.source->sha256);
 }
 
 bool may_retry(const std::optional<Identity>& caller, const std::string& index, const std::string& package) {
@@ -188,15 +185,9 @@ struct TasksWanted {
     std::string after;
     std::int64_t limit = 0;  // 0: as many as one reply has
 };
-struct LogPart {
-    std::string task;
-    std::string claim;
-    std::int64_t offset = 0;  // bytes
-};
 struct LogWanted {
     std::string task;
-    std::int64_t offset = 0;   // bytes
-    std::int64_t attempt = 0;  // 0: the latest
+    std::int64_t offset = 0;  // bytes
 };
 constexpr auto of_task =
     arguments<OneTask>({in_path(field<&OneTask::task>("task", "Its ID, as `task list` shows it"))});
@@ -210,15 +201,9 @@ constexpr auto of_tasks = arguments<TasksWanted>({
     in_query(field<&TasksWanted::after>("after", "Only after this task")),
     in_query(field<&TasksWanted::limit>("limit", "At most so many")),
 });
-constexpr auto of_task_log_part = arguments<LogPart>({
-    in_path(field<&LogPart::task>("task", "Its ID, as `task list` shows it")),
-    in_query(field<&LogPart::claim>("claim", "The claim that builds it")),
-    in_query(field<&LogPart::offset>("offset", "Where in the log it begins, in bytes")),
-});
 constexpr auto of_task_log = arguments<LogWanted>({
     in_path(field<&LogWanted::task>("task", "Its ID, as `task list` shows it")),
     in_query(field<&LogWanted::offset>("offset", "Where in the log to begin, in bytes")),
-    in_query(field<&LogWanted::attempt>("attempt", "Another attempt than the latest")),
 });
 
 // Documents of lib/wire, which reads them.
@@ -233,23 +218,20 @@ constexpr auto of_task_request = arguments<NoArguments>({
 constexpr auto of_task_requests =
     arguments<NoArguments>({in_document("tasks", "As `POST /tasks` has them", true, objects_type)});
 constexpr auto of_claim = arguments<NoArguments>({
-    in_document("claim", "The claim's own ID", true),
     in_document("index", "The index whose tasks it takes", true),
     in_document("agent", "The name of the agent: SITE.HOST", true),
     in_document("pythons", "`3.11`, …", true, texts_type),
     in_document("accelerators", "Names in the site file", true, texts_type),
     in_document("packages", "Absent: any", false, texts_type),
-    in_document("task", "This task only; absent: any that fits"),
+    in_document("tasks", "Those that it works at", false, texts_type),
+    in_document("room", "How many more it would take", false, &io::Plain<std::int64_t>::type),
     in_document("uploaded_sources", "Whether it builds uploaded sources", false, object_type),
-});
-constexpr auto of_lease = arguments<OneTask>({
-    in_path(field<&OneTask::task>("task", "Its ID, as `task list` shows it")),
-    in_document<OneTask>("claim", "The claim that builds it", true),
 });
 constexpr auto of_outcome = arguments<OneTask>({
     in_path(field<&OneTask::task>("task", "Its ID, as `task list` shows it")),
-    in_document<OneTask>("claim", "The claim that builds it", true),
-    in_document<OneTask>("outcome", "How it ended", true, object_type),
+    in_document<OneTask>("attempt", "The build that it is of", true),
+    in_document<OneTask>("site", "The site that has the task", true),
+    in_document<OneTask>("result", "How it ended", true),
 });
 
 void note_done(const ApiParts& parts, const Call& call, const wire::Task& task) {
@@ -257,8 +239,34 @@ void note_done(const ApiParts& parts, const Call& call, const wire::Task& task) 
     if (parts.sites != nullptr) parts.sites->show_requests(task.request.index);
 }
 
+// The build that has the task's log is of the site that claimed the task last: the one that its outcome names,
+// or else the newest at this wheel. nullopt: that site reports none.
+base::Result<std::optional<tasks::BuildKey>> build_of(const ApiParts& parts, const wire::Task& task) {
+    const std::string& index = task.request.index;
+    const std::string_view site = wire::site_of_agent(task.agent);
+    // Nobody reads another site's log by naming it.
+    if (const auto outcome = wire::parse_outcome(task.outcome.render()); outcome && outcome->site == site) {
+        const tasks::BuildKey key{index, outcome->site, outcome->attempt};
+        WHEELYARD_ASSIGN(const auto named, parts.builds->find(key));
+        if (named && named->report.package == task.request.package) return key;
+    }
+    WHEELYARD_ASSIGN(const auto builds, parts.builds->list(index, task.request.package));
+    const status::BuildReport* newest = nullptr;
+    for (const tasks::KeptBuild& build : builds) {
+        const status::BuildReport& report = build.report;
+        const bool is_of_task = report.site == site && answers(report, task.request) &&
+                                (report.began >= task.asked || !status::is_over(report));
+        if (is_of_task && (newest == nullptr || report.began > newest->began)) newest = &report;
+    }
+    if (newest == nullptr) return std::nullopt;
+    return tasks::BuildKey{index, newest->site, newest->id};
+}
+
 io::Json json_of(const ApiParts& parts, const wire::Task& task) {
     io::Json json = wire::task_json(task);
+    if (const auto build = task.agent.empty() ? std::nullopt : build_of(parts, task).value_or(std::nullopt);
+        build)
+        json.set("build", io::Json::object({{"site", build->site}, {"id", build->id}}));
     if (parts.sites == nullptr || task.state != wire::TaskState::queued || !task.reason.empty()) return json;
     const std::string why = parts.sites->why_nobody_takes(task.request.index, report_of(task));
     if (!why.empty()) json.set("nobody_takes", why);
@@ -328,15 +336,6 @@ wire::Answered<wire::Task> task_to_approve(const ApiParts& parts, const Call& ca
                   "use a token of another name");
 }
 
-wire::Answered<void> check_holder(const ApiParts& parts, const Call& call, const std::string& claim) {
-    if (site_bound_to(call.who()).empty()) return {};
-    const auto agent = parts.tasks->claimed_by(claim);
-    if (!agent) return fail_task(call, agent.error());
-    if (!*agent || may_be(**agent, call.who())) return {};
-    return refuse("task.no_such_claim", "An agent of another site made this claim", claim.substr(0, 8),
-                  "claim the task first");
-}
-
 base::Result<bool> has_wheel(const ApiParts& parts, std::vector<std::string> places,
                              const wire::Outcome& outcome) {
     for (std::size_t at = 0; at < places.size(); ++at) {  // the loop appends each inherited index once
@@ -351,14 +350,12 @@ base::Result<bool> has_wheel(const ApiParts& parts, std::vector<std::string> pla
     return false;
 }
 
-// Looks up the claim, not the task's state: otherwise a claim made between this check and end() would skip
-// the check.
+// Only an end is final: a task that is free now may be its site's again before end() looks.
 wire::Answered<void> check_done(const ApiParts& parts, const Call& call, const wire::Task& task,
-                                const wire::TaskEnd& end) {
-    const wire::Outcome& outcome = end.outcome;
-    const auto target = parts.tasks->target_index(task.id, end.claim);
-    if (!target) return fail_task(call, target.error());
-    if (!*target) return {};  // end() checks whether the outcome is the same
+                                const wire::Outcome& outcome) {
+    if (wire::is_over(task.state)) return {};  // end() checks whether the outcome is the same
+    const IndexConfig* index = parts.config->find_index(task.request.index);
+    const std::string target = index == nullptr ? task.request.index : target_of(*index);
     const auto name = wheel::parse_wheel_filename(outcome.wheel.filename);
     const bool is_asked_for = name && name->project == task.request.package &&
                               wire::meets_version(name->version.text(), task.request.version);
@@ -367,11 +364,11 @@ wire::Answered<void> check_done(const ApiParts& parts, const Call& call, const w
                       "The wheel of this outcome does not match the task's Python version",
                       outcome.wheel.filename, "build it with Python " + task.request.python);
     const auto there =
-        is_asked_for ? has_wheel(parts, {**target, task.request.index}, outcome) : base::Result<bool>(false);
+        is_asked_for ? has_wheel(parts, {target, task.request.index}, outcome) : base::Result<bool>(false);
     if (!there) return fail_task(call, there.error());
     if (*there) return {};
     return refuse("task.no_such_wheel", "The index does not have the wheel of this outcome",
-                  outcome.wheel.filename, "upload it with the claim's grant, then send the outcome");
+                  outcome.wheel.filename, "upload it, then send the outcome");
 }
 
 Reply add_task(const ApiParts& parts, const Call& call, const NoArguments&) {
@@ -463,61 +460,37 @@ Reply claim_task(const ApiParts& parts, const Call& call, const NoArguments&) {
         return refuse("auth.scope_refused", "This token does not permit claiming tasks of this index",
                       call.who().id,
                       "ask an administrator for a token with the action `build` for this index");
-    if (!may_be(offer->agent, call.who()))
+    const std::string_view site = wire::site_of_agent(offer->agent);
+    const bool names_no_host = site == offer->agent && !site_bound_to(call.who()).empty();
+    if (names_no_host || !may_be(site, call.who()))
         return refuse("task.other_site", "This agent enrolled for another site", offer->agent,
                       "claim as SITE.HOST, with the site that the administrator named");
     const IndexConfig* index = parts.config->find_index(offer->index);
     if (index == nullptr) return unknown_index(parts.config, offer->index);
     if (const auto open = check_takes_builds(parts.config, *index); !open)
         return fail_task(call, open.error());
-    if (auto holder = check_holder(parts, call, offer->claim); !holder)
-        return tl::unexpected(std::move(holder.error()));
-    const TokenText text = make_token_text();
-    const tasks::ClaimTerms terms{target_of(*index), call.who().id, text.id, hash_token_secret(text.secret)};
-    const auto claimed = parts.tasks->claim(*offer, terms, [&call](const wire::Task& task) {
+    auto claimed = parts.tasks->claim(*offer, call.who().id, [&call](const wire::Task& task) {
         return allows(call.who(), task.request.index, task.request.package, build_action);
     });
     if (!claimed) return fail_task(call, claimed.error());
-    wire::Claimed answer;
-    if (*claimed) {
-        note_done(parts, call, (*claimed)->task);
-        answer = {.task = (*claimed)->task,
-                  .index = (*claimed)->target_index,
-                  .lease_s = parts.config->tasks.lease_s,
-                  .grant = TokenText{(*claimed)->grant_id, text.secret}.text()};
+    for (const wire::Task& task : *claimed) {
+        const bool is_new =
+            std::find(offer->tasks.begin(), offer->tasks.end(), task.id) == offer->tasks.end();
+        if (is_new) note_done(parts, call, task);
     }
-    return reply(wire::render_claimed(answer));
-}
-
-Reply renew_lease(const ApiParts& parts, const Call& call, const OneTask& of) {
-    auto task = task_for(parts, call, of.task, build_action);
-    if (!task) return tl::unexpected(std::move(task.error()));
-    const auto claim = wire::parse_lease_request(call.request.body);
-    if (!claim) return fail_task(call, claim.error());
-    if (auto holder = check_holder(parts, call, *claim); !holder)
-        return tl::unexpected(std::move(holder.error()));
-    const auto lease = parts.tasks->renew(task->id, *claim);
-    if (!lease) return fail_task(call, lease.error());
-    return reply(wire::render_lease(*lease));
-}
-
-Reply append_task_log(const ApiParts& parts, const Call& call, const LogPart& of) {
-    auto task = task_for(parts, call, of.task, build_action);
-    if (!task) return tl::unexpected(std::move(task.error()));
-    if (!wire::is_claim_id(of.claim)) return refuse_query("claim");
-    if (auto holder = check_holder(parts, call, of.claim); !holder)
-        return tl::unexpected(std::move(holder.error()));
-    const auto lease = parts.tasks->append_log(task->id, of.claim, of.offset, call.request.body);
-    if (!lease) return fail_task(call, lease.error());
-    return reply(wire::render_lease(*lease));
+    return reply(wire::render_claimed({target_of(*index), parts.config->tasks.lease_s, *std::move(claimed)}));
 }
 
 Reply read_task_log(const ApiParts& parts, const Call& call, const LogWanted& of) {
     auto task = task_for(parts, call, of.task, {});
     if (!task) return tl::unexpected(std::move(task.error()));
-    auto log = parts.tasks->read_log(task->id, of.attempt, of.offset);
-    if (!log) return fail_task(call, log.error());
+    const auto build = build_of(parts, *task);
+    if (!build) return fail_task(call, build.error());
     http::ApiReply answer;
+    answer.text.emplace();
+    if (!*build) return answer;
+    auto log = parts.builds->read_log(**build, of.offset);
+    if (!log) return fail_task(call, log.error());
     answer.text = *std::move(log);
     return answer;
 }
@@ -525,15 +498,18 @@ Reply read_task_log(const ApiParts& parts, const Call& call, const LogWanted& of
 Reply end_task(const ApiParts& parts, const Call& call, const OneTask& of) {
     auto task = task_for(parts, call, of.task, build_action);
     if (!task) return tl::unexpected(std::move(task.error()));
-    const auto end = wire::parse_task_end(call.request.body);
-    if (!end) return fail_task(call, end.error());
-    if (auto holder = check_holder(parts, call, end->claim); !holder)
-        return tl::unexpected(std::move(holder.error()));
-    if (end->outcome.done) {
-        if (auto proven = check_done(parts, call, *task, *end); !proven)
+    const auto outcome = wire::parse_outcome(call.request.body);
+    if (!outcome)
+        return refuse("task.body", outcome.error().sentence, outcome.error().value,
+                      "see docs/reference/task.md");
+    if (!may_be(outcome->site, call.who()))
+        return refuse("task.other_site", "This agent enrolled for another site", outcome->site,
+                      "send the outcome of a build of its own site");
+    if (outcome->done) {
+        if (auto proven = check_done(parts, call, *task, *outcome); !proven)
             return tl::unexpected(std::move(proven.error()));
     }
-    const auto ended = parts.tasks->end(task->id, *end);
+    const auto ended = parts.tasks->end(task->id, *outcome);
     if (!ended) return fail_task(call, ended.error());
     note_done(parts, call, *ended);
     return reply(wire::task_json(*ended).render());
@@ -563,18 +539,19 @@ constexpr std::array task_rows{
     row<of_tasks, list_tasks>(
         got("/api/v1/tasks", "listTasks", "Lists tasks in the order of their requests, without outcomes"),
         malformed_task_query),
-    row<of_claim, claim_task>(
-        posted("/api/v1/tasks/claim", "claimTask",
-               "Assigns a matching task to an agent, with a lease and a grant; idempotent for one "
-               "claim id",
-               BodyKind::document, "wheelyard.claim/1"),
-        malformed_task, {.action = build_action, .advice = "the action `build` for this index"}),
+    row<of_claim, claim_task>(posted("/api/v1/tasks/claim", "claimTask",
+                                     "Gives a site the tasks that fit, and returns all that it has; asked at "
+                                     "each tick, it is its sign "
+                                     "of life",
+                                     BodyKind::document, "wheelyard.claim/2"),
+                              malformed_task,
+                              {.action = build_action, .advice = "the action `build` for this index"}),
     row<of_task, show_task>(
         got("/api/v1/tasks/{task}", "showTask", "Returns a task, with its outcome once it has one"),
         malformed_task_query, of_task_readers),
     row<of_ended_task, cancel_task>(
-        posted("/api/v1/tasks/{task}/cancel", "cancelTask", "Cancels a task; its lease ends", BodyKind::json,
-               task_change_format),
+        posted("/api/v1/tasks/{task}/cancel", "cancelTask", "Cancels a task; its site no longer has it",
+               BodyKind::json, task_change_format),
         malformed_task_change,
         {.action = task_action,
          .advice = "the action `task` for the task's index and project; of a person `approve`, too, for what "
@@ -587,22 +564,12 @@ constexpr std::array task_rows{
         posted("/api/v1/tasks/{task}/reject", "rejectTask", "Rejects a task that awaits an approval",
                BodyKind::json, task_change_format),
         malformed_task_change, {.action = approve_action}),
-    row<of_lease, renew_lease>(
-        posted("/api/v1/tasks/{task}/heartbeat", "renewLease", "Renews the lease of a claimed task",
-               BodyKind::document, "wheelyard.lease/1"),
-        malformed_task, {.action = build_action}),
-    row<of_task_log_part, append_task_log>(
-        posted("/api/v1/tasks/{task}/log", "appendTaskLog",
-               "Appends to the log of a claimed task (?claim=…&offset=…)", BodyKind::text),
-        malformed_task_query, {.action = build_action}, Stores::yes),
-    row<of_task_log, read_task_log>(
-        with_text(got("/api/v1/tasks/{task}/log", "readTaskLog",
-                      "Returns a task's log (?offset=…; ?attempt=… for another attempt than the "
-                      "latest)")),
-        malformed_task_query, of_task_readers),
+    row<of_task_log, read_task_log>(with_text(got("/api/v1/tasks/{task}/log", "readTaskLog",
+                                                  "Returns the log of a task's latest build (?offset=…)")),
+                                    malformed_task_query, of_task_readers),
     row<of_outcome, end_task>(
         posted("/api/v1/tasks/{task}/outcome", "endTask", "Ends a claimed task with its outcome",
-               BodyKind::document, "wheelyard.task_end/1"),
+               BodyKind::document, "wheelyard.outcome/1"),
         malformed_task, {.action = build_action}),
 };
 

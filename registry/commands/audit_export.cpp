@@ -1,35 +1,49 @@
-#include "registry/commands/audit_export.hpp"
-
+// `wheelyard-registry audit-export FOLDER`: the audit log and the licences of all files, signed, for an
+// auditor.
+//
+//     audit.jsonl     an event a line, all of them, in their order; each has the SHA-256 of the line before it
+//     licenses.jsonl  a published file a line
+//     *.statement     what the registry signs about each (lib/attest/envelope.hpp)
+//
+// docs/reference/audit-export.md has the members.
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "lib/attest/export_statement.hpp"
+#include "lib/attest/envelope.hpp"
+#include "lib/base/clock.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
-#include "lib/base/files/private_files.hpp"
 #include "lib/base/files/temp_dir.hpp"
 #include "lib/base/process/terminal.hpp"
 #include "lib/base/process/user.hpp"
+#include "lib/base/result.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/io/json.hpp"
+#include "lib/store/blobs/store.hpp"
+#include "lib/store/catalog/catalog.hpp"
+#include "lib/store/store.hpp"
 #include "lib/wheel/limits.hpp"
 #include "lib/wheel/metadata.hpp"
 #include "registry/api/contains.hpp"
-#include "registry/blobs/store.hpp"
-#include "registry/catalog/file_row.hpp"
 #include "registry/commands/command_line.hpp"
 #include "registry/commands/commands.hpp"
-#include "registry/commands/each_file.hpp"
-#include "registry/database/store.hpp"
 #include "registry/store/index_list.hpp"
 
 namespace wheelyard::registry {
+
 namespace {
+
+struct AuditExportArguments {
+    std::filesystem::path folder;
+    std::filesystem::path config;
+    bool json = false;
+};
 
 namespace fs = std::filesystem;
 using io::Json;
@@ -203,8 +217,9 @@ void add_audit_export_options(CLI::App& command, AuditExportArguments& arguments
     command.add_flag("--json", arguments.json, "One JSON document on standard output");
 }
 
-}  // namespace
-
+// The folder appears complete, or not at all. Without a key nothing is signed, which standard error says.
+// Gives the exit status: 3 if rows lack a licence because metadata cannot be read. Errors: "audit.exists",
+// those of the configuration, the catalog, the key, and of a blob store that does not answer.
 base::Result<int> run_audit_export(const AuditExportArguments& arguments, const base::Clock& clock) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
     WHEELYARD_ASSIGN(const auto catalog, database::Store(config.database()).reader());
@@ -222,7 +237,7 @@ base::Result<int> run_audit_export(const AuditExportArguments& arguments, const 
     WHEELYARD_TRY(base::make_directories(target.parent_path()));
     WHEELYARD_ASSIGN(base::TempDir folder,
                      base::TempDir::make("." + target.filename().string() + ".tmp", target.parent_path()));
-    attest::Export of{{}, clock.now(), config.attest.history, 0};
+    attest::Export of{{}, clock.now(), 0};
     WHEELYARD_ASSIGN(of.serial, catalog->last_serial());
     std::vector<attest::ExportedFile> files;
     WHEELYARD_ASSIGN(files.emplace_back(), export_audit(*catalog, of.serial, folder.path() / "audit.jsonl"));
@@ -242,6 +257,8 @@ base::Result<int> run_audit_export(const AuditExportArguments& arguments, const 
     print_export(arguments, files, of, key, unreadable);
     return unreadable.count == 0 ? 0 : exit_unreadable;
 }
+
+}  // namespace
 
 std::vector<Command> audit_export_commands() {
     return {

@@ -1,4 +1,5 @@
-// `wheelyard-registry audit-osv PATH`: which published files a known vulnerability hits, through which component.
+// `wheelyard-registry audit-osv PATH`: which published files a known vulnerability hits, through which
+// component.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -14,16 +15,14 @@
 
 #include "lib/base/files/file.hpp"
 #include "lib/base/process/terminal.hpp"
-#include "lib/base/process/terminal_columns.hpp"
 #include "lib/base/process/user.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/text_table.hpp"
 #include "lib/io/json.hpp"
-#include "registry/advisories/advisory.hpp"
 #include "registry/api/contains.hpp"
+#include "registry/commands/advisories/advisory.hpp"
 #include "registry/commands/command_line.hpp"
 #include "registry/commands/commands.hpp"
-#include "registry/commands/each_file.hpp"
 #include "registry/config/config.hpp"
 #include "registry/store/index_list.hpp"
 
@@ -188,8 +187,8 @@ void add_audit_osv_options(CLI::App& command, AuditOsvArguments& arguments) {
     command.add_flag("--json", arguments.json, "One JSON document on standard output");
 }
 
-// Prints the files, also those in quarantine, and what could not be judged; gives the exit status. Errors: "index.unknown",
-// "advisory.unreadable" (after the answer), and those of configuration, catalog and files.
+// Prints the files, also those in quarantine, and what could not be judged; gives the exit status. Errors:
+// "index.unknown", "advisory.unreadable" (after the answer), and those of configuration, catalog and files.
 base::Result<int> run_audit_osv(const AuditOsvArguments& arguments) {
     WHEELYARD_ASSIGN(const std::vector<fs::path> records, find_records(arguments.advisories));
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));

@@ -71,7 +71,8 @@ struct AddedCommand {
 // The command that was parsed, which must be one of them.
 [[nodiscard]] base::Result<int> run_parsed(std::span<const AddedCommand> commands, const Services& services);
 
-// `run` takes the arguments, and then the clock or both services; it gives a Status, an exit status, or a Result of one.
+// `run` takes the arguments, and then the clock or both services; it gives a Status, an exit status, or a
+// Result of one.
 template <typename Arguments, typename RunFunction>
 base::Result<int> run_with(const RunFunction& run, const Arguments& arguments, const Services& services) {
     const auto ended = [&] {

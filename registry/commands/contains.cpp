@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "lib/base/process/terminal.hpp"
-#include "lib/base/process/terminal_columns.hpp"
 #include "lib/base/text/text_table.hpp"
 #include "registry/commands/commands.hpp"
 #include "registry/commands/operation_command.hpp"

@@ -1,5 +1,6 @@
-// Where a command runs an operation: at a registry anywhere (--url and --token-file), at the running server of a data folder,
-// or in this process where none runs. All give the same answers, since all run the operation's row.
+// Where a command runs an operation: at a registry anywhere (--url and --token-file), at the running server
+// of a data folder, or in this process where none runs. All give the same answers, since all run the
+// operation's row.
 #pragma once
 
 #include <filesystem>
@@ -34,11 +35,11 @@ class Door {
     [[nodiscard]] static base::Result<std::unique_ptr<Door>> open(const DoorTarget& target,
                                                                   const OpenPublisher& open_publisher,
                                                                   const base::Clock& clock);
-    // The body of the answer, once pages show what it says. `arguments` by name, whether the operation has them in its path,
-    // its query or its body. A refusal is an error with its code.
+    // The body of the answer, once pages show what it says. `arguments` by name, whether the operation has
+    // them in its path, its query or its body. A refusal is an error with its code.
     [[nodiscard]] virtual base::Result<std::string> ask(std::string_view operation,
                                                         const io::Json& arguments) = 0;
-    // Whether the answers so far came from a running server.
+    // Says whether the answers so far came from a running server.
     [[nodiscard]] virtual bool is_served() const { return true; }
     // What people are called, as far as the caller may learn it.
     [[nodiscard]] ShownNames shown_names();

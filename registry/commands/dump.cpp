@@ -1,4 +1,5 @@
-#include "registry/commands/dump.hpp"
+// `wheelyard-registry dump`: every stored thing as JSON lines.
+#include "registry/commands/commands.hpp"
 
 #include <cstdio>
 #include <string>
@@ -8,11 +9,9 @@
 
 #include "lib/base/process/terminal.hpp"
 #include "lib/io/json.hpp"
-#include "registry/catalog/catalog.hpp"
-#include "registry/catalog/file_row.hpp"
+#include "lib/store/catalog/catalog.hpp"
+#include "lib/store/store.hpp"
 #include "registry/commands/command_line.hpp"
-#include "registry/commands/commands.hpp"
-#include "registry/database/store.hpp"
 #include "registry/store/index_list.hpp"
 
 namespace wheelyard::registry {

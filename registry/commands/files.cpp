@@ -9,7 +9,6 @@
 
 #include "lib/base/clock.hpp"
 #include "lib/base/process/terminal.hpp"
-#include "lib/base/process/terminal_columns.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/text_table.hpp"
 #include "registry/access/person.hpp"

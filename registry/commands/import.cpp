@@ -17,18 +17,17 @@
 #include "lib/inspect/inspect.hpp"
 #include "lib/io/json.hpp"
 #include "lib/simple/client.hpp"
-#include "registry/access/local_actor.hpp"
+#include "lib/store/lifecycle/perform.hpp"
+#include "registry/access/person.hpp"
 #include "registry/commands/command_line.hpp"
 #include "registry/commands/commands.hpp"
 #include "registry/config/index_rules.hpp"
 #include "registry/intake/attestations.hpp"
-#include "registry/intake/facts_text.hpp"
-#include "registry/intake/imports/import_folder.hpp"
+#include "registry/intake/check.hpp"
 #include "registry/intake/imports/import_source.hpp"
 #include "registry/intake/stored_row.hpp"
 #include "registry/intake/torch_tables.hpp"
 #include "registry/intake/validation.hpp"
-#include "registry/lifecycle/perform.hpp"
 #include "registry/store/index_list.hpp"
 #include "registry/store/opened_store.hpp"
 
@@ -101,13 +100,13 @@ class Importer {
             WHEELYARD_ASSIGN(const auto repaired, store_.catalog->file(index_.name, choice.filename));
             return Imported{repaired.value_or(*there), true, {}};
         }
-        catalog::FileRow row = stored_row({.index = index_.name,
-                                           .filename = choice.filename,
-                                           .sha256 = stored,
-                                           .size_bytes = size_bytes,
-                                           .metadata_sha256 = metadata,
-                                           .uploaded_by = local_actor()},
+        catalog::FileRow row = stored_row({{.filename = choice.filename,
+                                            .size_bytes = size_bytes,
+                                            .sha256 = stored,
+                                            .metadata_sha256 = metadata},
+                                           index_.name},
                                           inspection);
+        row.uploaded_by = local_actor();
         row.upload_time = clock_.now();
         return add(std::move(row), inspection);
     }
@@ -200,7 +199,8 @@ class Importer {
     const base::Clock& clock_;
 };
 
-// Replaces a folder by its wheels, and its sdists where the index takes them, in order of their names. Without a source, a file of this folder is a path.
+// Replaces a folder by its wheels, and its sdists where the index takes them, in order of their names.
+// Without a source, a file of this folder is a path.
 base::Result<std::vector<std::string>> with_folders_expanded(const std::vector<std::string>& words,
                                                              bool has_source, AcceptedFiles accepted) {
     const base::ActingAs caller(base::FileUser::caller);
@@ -297,7 +297,8 @@ void add_import_options(CLI::App& command, ImportArguments& arguments) {
     command.add_flag("--json", arguments.json, "One JSON document on standard output, facts included");
 }
 
-// `serve` may run with another configuration, and removes a private index from the tree for everyone only when it starts.
+// `serve` may run with another configuration, and removes a private index from the tree for everyone only
+// when it starts.
 static base::Status check_opens_none(const RegistryConfig& config, const catalog::Catalog& catalog) {
     WHEELYARD_ASSIGN(const catalog::Inheritance known, catalog.inheritance(catalog::Readers::any));
     for (const IndexConfig& index : config.indexes) {

@@ -1,4 +1,5 @@
-#include "registry/commands/init.hpp"
+// `wheelyard-registry init`: a commented configuration for a new registry.
+#include "registry/commands/commands.hpp"
 
 #include <sys/stat.h>
 
@@ -10,7 +11,6 @@
 
 #include "lib/base/files/file.hpp"
 #include "lib/base/process/terminal.hpp"
-#include "registry/commands/commands.hpp"
 #include "registry/config/config.hpp"
 #include "registry/config/config_place.hpp"
 

@@ -8,10 +8,9 @@
 #include <vector>
 
 #include "lib/base/process/terminal.hpp"
-#include "lib/base/process/terminal_columns.hpp"
-#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/text_table.hpp"
+#include "lib/base/text/utf8.hpp"
 #include "registry/access/person.hpp"
 #include "registry/access/tokens.hpp"
 #include "registry/commands/commands.hpp"

@@ -12,14 +12,14 @@
 #include "lib/base/process/user.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
+#include "lib/store/lifecycle/backup.hpp"
+#include "lib/store/lifecycle/verify.hpp"
+#include "lib/store/store.hpp"
 #include "registry/commands/command_line.hpp"
 #include "registry/commands/commands.hpp"
-#include "registry/database/store.hpp"
-#include "registry/lifecycle/backup.hpp"
-#include "registry/lifecycle/verify.hpp"
 #include "registry/store/index_list.hpp"
+#include "registry/store/lock.hpp"
 #include "registry/store/opened_store.hpp"
-#include "registry/store/owner.hpp"
 #include "registry/upstream/saved_suppliers.hpp"
 
 namespace wheelyard::registry {
@@ -175,7 +175,7 @@ base::Result<lifecycle::VerifyReport> verify_once(const MaintenanceArguments& ar
     return lifecycle::verify(place, clock, settings, hooks);
 }
 
-// Also fails if it finds problems, so that cron sees the exit status.
+// It also fails if it finds problems, so that cron sees the exit status.
 base::Status run_verify(const MaintenanceArguments& arguments, const OpenPublisher& open_publisher,
                         base::Clock& clock) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
@@ -215,8 +215,7 @@ base::Status run_backup(const MaintenanceArguments& arguments, const base::Clock
                            arguments.link ? lifecycle::BlobTransfer::link : lifecycle::BlobTransfer::copy,
                            clock, show_progress(arguments, "backup", clock),
                            [&] { return save_suppliers(config.store / "upstream", arguments.folder); }));
-    // A restored queue would request wheels that were built since, and grant leases that were granted before or have
-    // ended.
+    // A restored queue would request wheels that were built since, and give sites tasks that others have.
     const std::vector<std::string> left_out = database::Store(config.database()).left_out_of_backups();
     if (!arguments.json) print_left_out(left_out);
     return print_backup(arguments, report, "saved", left_out);

@@ -1,5 +1,5 @@
-// `store migrate`: copies the blobs of a registry to another store, beside a running server, and the catalog to another
-// database once none runs. `store adopt`: makes a store this registry's.
+// `store migrate`: copies the blobs of a registry to another store, beside a running server, and the catalog
+// to another database once none runs. `store adopt`: makes a store this registry's.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -15,12 +15,12 @@
 #include "lib/base/process/user.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
-#include "registry/blobs/store.hpp"
+#include "lib/store/blobs/store.hpp"
+#include "lib/store/lifecycle/migrate.hpp"
+#include "lib/store/lifecycle/store_identity.hpp"
+#include "lib/store/store.hpp"
 #include "registry/commands/command_line.hpp"
 #include "registry/commands/commands.hpp"
-#include "registry/database/store.hpp"
-#include "registry/lifecycle/migrate.hpp"
-#include "registry/lifecycle/store_identity.hpp"
 #include "registry/store/index_list.hpp"
 #include "registry/store/lock.hpp"
 
@@ -38,7 +38,8 @@ struct MigrateArguments {
 
 constexpr std::int64_t shown_every_us = 2'000'000;
 
-// What became of the catalog: it stays where it is, it is in the other database, or a server still changes it.
+// What became of the catalog: it stays where it is, it is in the other database, or a server still changes
+// it.
 enum class CatalogMove { none, copied, waits };
 constexpr std::array catalog_words{"none", "copied", "waits"};
 
@@ -100,7 +101,8 @@ base::Result<lifecycle::MigrationReport> copy_blobs(const MigrateArguments& argu
     WHEELYARD_ASSIGN(const auto to, blobs::open_blob_store(other.blob_place()));
     WHEELYARD_ASSIGN(const auto catalog, database::Store(config.database()).writer());
     WHEELYARD_TRY(lifecycle::check_store(parts_of(*catalog, *from, config, clock)));
-    WHEELYARD_TRY(lifecycle::claim_store(parts_of(*catalog, *to, other, clock)));
+    WHEELYARD_TRY(
+        lifecycle::claim_store(parts_of(*catalog, *to, other, clock), lifecycle::EmptyStore::is_new));
     const auto progress = [&, shown = clock.now()](const lifecycle::MigrationReport& so_far) mutable {
         if (arguments.quiet || clock.now() - shown < shown_every_us) return;
         shown = clock.now();

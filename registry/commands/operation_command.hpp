@@ -1,6 +1,7 @@
-// A command that runs one operation: what its options mean, of which type they are and which are needed says the operation's
-// row (registry/api/operation.hpp). It runs it on the data folder (--config, beside a running server or without one) or at a
-// registry anywhere (--url and --token-file); an operation without an address has only the first.
+// A command that runs one operation: what its options mean, of which type they are and which are needed says
+// the operation's row (registry/api/operation.hpp). It runs it on the data folder (--config, beside a running
+// server or without one) or at a registry anywhere (--url and --token-file); an operation without an address
+// has only the first.
 //
 //     of_operation({heading::withdrawing, "yank", "Hide a file …", "main six-1.16.0-py2.py3-none-any.whl"},
 //                  "yankFile",

@@ -1,7 +1,7 @@
-// requirements, wants of sites ─► uv resolves them against our index ─► wheels of the index's pages ─► record ─► HEAD of each file
+// locks, names with a version ─► wheels of the index's pages ─► record ─► HEAD of each file
 //
-// The files are requested from the running server, which fetches them as for any client: hashes are pinned, and
-// cooldown, `allow` and `deny` hold.
+// The files are requested from the running server, which fetches them as for any client: hashes are pinned,
+// and cooldown, `allow` and `deny` hold.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -12,22 +12,20 @@
 #include <utility>
 #include <vector>
 
-#include "lib/base/files/file.hpp"
-#include "lib/base/process/process.hpp"
 #include "lib/base/process/terminal.hpp"
 #include "lib/base/process/user.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/http_client.hpp"
 #include "lib/simple/client.hpp"
 #include "lib/simple/lock.hpp"
+#include "lib/store/catalog/version_variants.hpp"
 #include "lib/wheel/filename.hpp"
-#include "registry/catalog/version_variants.hpp"
+#include "lib/wheel/requirement.hpp"
 #include "registry/commands/command_line.hpp"
 #include "registry/commands/commands.hpp"
 #include "registry/config/config.hpp"
 #include "registry/store/index_list.hpp"
 #include "registry/upstream/prefetch/kept.hpp"
-#include "registry/upstream/prefetch/site_wants.hpp"
 #include "registry/upstream/prefetch/target.hpp"
 
 namespace wheelyard::registry {
@@ -38,10 +36,10 @@ namespace fs = std::filesystem;
 struct PrefetchArguments {
     std::filesystem::path config;
     std::string index;
-    std::vector<std::filesystem::path> requirements;
+    std::vector<std::string> names;  // "torch==2.6.0"
+    std::vector<std::filesystem::path> locks;
     std::vector<std::string> pythons;
     std::vector<std::string> platforms;
-    bool wants = false;  // what the sites of the index want, as they report it
     std::string name = "default";
     std::string url;  // of the running server; empty: the configuration's (server_url)
     bool forget = false;
@@ -60,7 +58,6 @@ base::Result<std::string> server_url(const PrefetchArguments& arguments, const R
     const auto found = std::find_if(points.begin(), points.end(), [](const http::ListenPoint& each) {
         return each.unix_socket.empty() && each.port != 0;
     });
-    // uv connects to no Unix socket.
     if (found == points.end()) {
         if (!config.server.public_url.empty()) return config.server.public_url;
         return base::fail("prefetch.url",
@@ -77,90 +74,24 @@ base::Result<std::string> server_url(const PrefetchArguments& arguments, const R
            std::to_string(point.port);
 }
 
-// uv evaluates markers for the target; pip would evaluate them for this machine.
-// `requirements`: files, or "-" for `input`.
-base::Result<std::string> resolve(const std::vector<fs::path>& requirements, const std::string& input,
-                                  const std::string& simple_url, const Target& target) {
-    const base::ActingAs caller(base::FileUser::caller);
-    base::Command command;
-    command.argv = {"uv",
-                    "pip",
-                    "compile",
-                    "--quiet",
-                    "--no-config",
-                    "--no-cache",
-                    "--no-header",
-                    "--no-python-downloads",
-                    "--only-binary",
-                    ":all:",
-                    "--format",
-                    "pylock.toml",
-                    "--default-index",
-                    simple_url,
-                    "--python-version",
-                    target.python,
-                    "--python-platform",
-                    target.platform_of_uv()};
-    for (const fs::path& file : requirements)
-        command.argv.push_back(file.native());
-    command.input = input;
-    command.timeout_ms = resolve_timeout_ms;
-    command.output_limit_bytes = simple::max_lock_bytes;
-    if (!base::find_program("uv"))
-        return base::fail("prefetch.no_uv", "`uv` resolves requirements, and it is not on PATH", {},
-                          "install uv, or give a pylock.toml, which needs no resolving");
-    WHEELYARD_ASSIGN(base::Finished finished, base::run_command(command));
-    if (finished.exit_code == 0) return std::move(finished.out);
-    const std::string why = finished.timed_out ? "it took too long" : std::string(base::trim(finished.err));
-    return base::fail("prefetch.unresolved", "uv cannot resolve the requirements for " + target.text(), why,
-                      "`wheelyard-registry explain` shows why an index does not offer a project");
-}
-
 class Prefetch {
   public:
     Prefetch(const PrefetchArguments& arguments, const std::string& server_url)
         : arguments_(arguments),
-          index_url_(server_url + "/" + arguments.index + "/"),
-          simple_url_(index_url_ + "simple/"),
+          simple_url_(server_url + "/" + arguments.index + "/simple/"),
           http_(settings()) {}
 
     base::Status add(const Target& target) {
         const base::ActingAs caller(base::FileUser::caller);
-        std::vector<fs::path> requirements;
-        for (const fs::path& file : arguments_.requirements) {
-            if (!simple::is_lock(file)) {
-                requirements.push_back(file);
-                continue;
-            }
-            WHEELYARD_ASSIGN(const std::string text, base::read_file(file, simple::max_lock_bytes));
-            WHEELYARD_TRY(add_lock(text, file, target, Lock::given));
+        for (const fs::path& file : arguments_.locks) {
+            WHEELYARD_ASSIGN(const simple::Lock lock, simple::read_lock(file));
+            WHEELYARD_ASSIGN(const auto packages, packages_for(lock, file, target));
+            for (const simple::LockedPackage* package : packages)
+                WHEELYARD_TRY(add_package(*package, target, &package->sha256s));
         }
-        if (requirements.empty()) return {};
-        WHEELYARD_ASSIGN(const std::string text, resolve(requirements, {}, simple_url_, target));
-        return add_lock(text, "pylock.toml", target, Lock::resolved);
-    }
-
-    base::Result<std::vector<SiteWant>> read_wants() {
-        constexpr int ok = 200;
-        const std::string url = index_url_ + std::string(status::index_status_name);
-        WHEELYARD_ASSIGN(const auto answer, http_.get(url));
-        if (answer.status != ok)
-            return base::fail("prefetch.no_reports", "No site has reported what it wants", arguments_.index,
-                              "its agents do at each tick; until then name requirements with -r");
-        WHEELYARD_ASSIGN(const auto reported, status::parse_index_status(answer.body));
-        return wants_of(reported);
-    }
-
-    // With all that it needs, each want by itself: two versions of a package are not installed together. False: the
-    // index has no wheel of it for this target.
-    base::Result<bool> add_want(const SiteWant& want, const Target& target) {
-        WHEELYARD_ASSIGN(const auto version, wheel::Version::parse(want.version));
-        WHEELYARD_ASSIGN(const auto* page, find_page(want.package));
-        if (page == nullptr || !has_wheel(*page, version, target)) return false;
-        WHEELYARD_ASSIGN(const std::string text,
-                         resolve({"-"}, want.requirement() + "\n", simple_url_, target));
-        WHEELYARD_TRY(add_lock(text, "pylock.toml", target, Lock::resolved));
-        return true;
+        for (const std::string& name : arguments_.names)
+            WHEELYARD_TRY(add_name(name, target));
+        return {};
     }
 
     [[nodiscard]] const std::set<WantedFile>& files() const { return files_; }
@@ -189,18 +120,27 @@ class Prefetch {
         return settings;
     }
 
-    // A given lock says which variant wheels its nodes may take; what uv resolves here is for any of them.
-    enum class Lock { given, resolved };
-
-    base::Status add_lock(std::string_view text, const fs::path& file, const Target& target, Lock made) {
-        WHEELYARD_ASSIGN(const simple::Lock lock, simple::parse_lock(text, file));
-        WHEELYARD_ASSIGN(const auto packages, packages_for(lock, file, target));
-        for (const simple::LockedPackage* package : packages)
-            WHEELYARD_TRY(add_package(*package, target, made));
-        return {};
+    // The wheel alone: what it needs stands in a lock.
+    base::Status add_name(const std::string& text, const Target& target) {
+        WHEELYARD_ASSIGN(const auto wanted, wheel::Requirement::parse(text));
+        const auto& exact = wanted.specifiers.specifiers();
+        const bool is_pin = exact.size() == 1 && exact.front().is_exact() && wanted.extras.empty() &&
+                            wanted.url.empty() && !wanted.marker;
+        const std::string pinned = is_pin ? exact.front().text() : std::string();
+        const auto version = wheel::Version::parse(base::replace_all(pinned, "=", ""));
+        if (!version)
+            return base::fail(
+                "prefetch.not_exact", "The name has no exact version", text,
+                "write it as torch==2.6.0; for a choice, and for what it needs, a resolver writes a "
+                "lock: uv pip compile --format pylock.toml");
+        return add_package({.name = wanted.name, .project = wanted.project, .version = *version}, target,
+                           nullptr);
     }
 
-    base::Status add_package(const simple::LockedPackage& package, const Target& target, Lock made) {
+    // `locked`: the hashes of the lock, which says which variant wheels its nodes may take; nullptr: any of
+    // them.
+    base::Status add_package(const simple::LockedPackage& package, const Target& target,
+                             const std::set<std::string>* locked) {
         WHEELYARD_ASSIGN(const simple::ProjectPage* page, page_of(package.project));
         const std::string subject = package.project + " " + package.version->text();
         const simple::FileLink* link = choose_wheel(*page, *package.version, target);
@@ -212,7 +152,6 @@ class Prefetch {
                               link->filename, "make the lock from this index");
         add_file(package.project, *link);
         // Which variant the node takes is its own choice (PEP 825), for which it reads what the labels mean.
-        const auto* const locked = made == Lock::given ? &package.sha256s : nullptr;
         for (const auto* variant : choose_variants(*page, *package.version, target, locked)) {
             add_file(package.project, *variant);
             const auto name = wheel::parse_wheel_filename(variant->filename);
@@ -227,27 +166,20 @@ class Prefetch {
         files_.insert({.kept = {.filename = link.filename,
                                 .project = project,
                                 .sha256 = link.sha256,
-                                .size_bytes = link.size.value_or(0)},
+                                .size_bytes = link.size_bytes},
                        .url = link.url});
     }
 
-    // nullptr: the index has no such project.
-    base::Result<const simple::ProjectPage*> find_page(const std::string& project) {
+    base::Result<const simple::ProjectPage*> page_of(const std::string& project) {
         if (const auto known = pages_.find(project); known != pages_.end()) return &known->second;
         WHEELYARD_ASSIGN(auto page, simple::fetch_project(http_, simple_url_, project));
-        if (!page) return nullptr;
+        if (!page)
+            return base::fail("prefetch.no_project", "The index has no such project", project,
+                              "`wheelyard-registry explain` shows why");
         return &pages_.emplace(project, *std::move(page)).first->second;
     }
 
-    base::Result<const simple::ProjectPage*> page_of(const std::string& project) {
-        WHEELYARD_ASSIGN(const simple::ProjectPage* page, find_page(project));
-        if (page != nullptr) return page;
-        return base::fail("prefetch.no_project", "The index has no such project", project,
-                          "`wheelyard-registry explain` shows why");
-    }
-
     const PrefetchArguments& arguments_;
-    const std::string index_url_;
     const std::string simple_url_;
     io::HttpClient http_;
     std::map<std::string, simple::ProjectPage> pages_;
@@ -267,44 +199,17 @@ base::Status check_arguments(const PrefetchArguments& arguments, const RegistryC
         return base::fail("prefetch.private", "This index is private, and `prefetch` sends no token",
                           arguments.index,
                           "prefetch for the public index that has the upstream; this one may inherit it");
-    const bool has_requirements = !arguments.requirements.empty();
-    if ((!has_requirements && !arguments.wants) ||
-        (has_requirements && (arguments.pythons.empty() || arguments.platforms.empty())))
-        return base::fail("prefetch.arguments", "prefetch needs -r, --python and --platform", {},
-                          "or --wants; see wheelyard-registry prefetch --help");
-    return {};
-}
-
-// Wants whose wheel no platform can use are not built yet, or are of other nodes: the next run finds them.
-base::Status add_wants(Prefetch& prefetch, const PrefetchArguments& arguments, Kept& kept,
-                       std::FILE* progress) {
-    WHEELYARD_ASSIGN(const auto wants, prefetch.read_wants());
-    std::set<std::string> targets(kept.targets.begin(), kept.targets.end());
-    std::size_t without_wheel = 0;
-    bool is_platform_known = wants.empty();
-    for (const SiteWant& want : wants) {
-        bool is_there = false;
-        const auto& platforms = arguments.platforms.empty() ? want.platforms : arguments.platforms;
-        is_platform_known = is_platform_known || !platforms.empty();
-        for (const std::string& platform : platforms) {
-            WHEELYARD_ASSIGN(const Target target, make_target(want.python, platform));
-            WHEELYARD_ASSIGN(const bool is_added, prefetch.add_want(want, target));
-            if (!is_added) continue;
-            is_there = true;
-            targets.insert(target.text());
-            base::print(progress, "%s, %s: %zu wheels so far\n", want.requirement().c_str(),
-                        target.text().c_str(), prefetch.files().size());
-        }
-        if (!is_there) ++without_wheel;
-    }
-    if (!is_platform_known)
-        return base::fail("prefetch.no_platforms",
-                          "No report names machine type and glibc of the site's nodes", arguments.index,
-                          "name them with --platform, or update the agents");
-    if (without_wheel > 0)
-        base::print(progress, "%zu of %zu wants of the sites have no wheel for these platforms yet\n",
-                    without_wheel, wants.size());
-    kept.targets.assign(targets.begin(), targets.end());
+    for (const fs::path& file : arguments.locks)
+        if (!simple::is_lock(file))
+            return base::fail(
+                "prefetch.no_lock", "This is no lock by its name, pylock.toml or pylock.NAME.toml",
+                file.native(),
+                "a resolver writes one of requirements: uv pip compile --universal --only-binary "
+                ":all: --format pylock.toml --default-index URL-OF-THE-INDEX");
+    if ((arguments.locks.empty() && arguments.names.empty()) || arguments.pythons.empty() ||
+        arguments.platforms.empty())
+        return base::fail("prefetch.arguments", "prefetch needs a lock or names, and --python and --platform",
+                          {}, "see wheelyard-registry prefetch --help");
     return {};
 }
 
@@ -335,14 +240,14 @@ base::Status forget(const PrefetchArguments& arguments, const RegistryConfig& co
 
 void add_prefetch_options(CLI::App& command, PrefetchArguments& arguments) {
     command.add_option("index", arguments.index, "The index that the nodes install from")->required();
-    command.add_option("-r,--requirement", arguments.requirements,
-                       "requirements.txt, pyproject.toml, or pylock.toml; repeatable");
+    command.add_option("names", arguments.names,
+                       "Names with an exact version, torch==2.6.0: their wheels without what these need");
+    command.add_option("-r,--lock", arguments.locks,
+                       "pylock.toml or pylock.NAME.toml, as a resolver writes it; repeatable");
     command.add_option("--python", arguments.pythons, "A Python of the nodes: 3.12; repeatable");
     command.add_option(
         "--platform", arguments.platforms,
         "A platform of the nodes: manylinux_2_28_aarch64 is glibc 2.28 on aarch64; repeatable");
-    command.add_flag("--wants", arguments.wants,
-                     "What the sites of the index want, as their agents report it, and what that needs");
     command.add_option("--name", arguments.name,
                        "Name of the record of what is kept; the next run with it replaces the record "
                        "(default: default)");
@@ -365,8 +270,7 @@ base::Status run_prefetch(const PrefetchArguments& arguments, base::Clock& clock
     Prefetch prefetch(arguments, url);
     Kept kept{.index = arguments.index, .name = arguments.name, .made = clock.now()};
     std::FILE* progress = arguments.json ? stderr : stdout;
-    for (const std::string& python :
-         arguments.requirements.empty() ? std::vector<std::string>() : arguments.pythons) {
+    for (const std::string& python : arguments.pythons) {
         for (const std::string& platform : arguments.platforms) {
             WHEELYARD_ASSIGN(const Target target, make_target(python, platform));
             WHEELYARD_TRY(prefetch.add(target));
@@ -374,7 +278,6 @@ base::Status run_prefetch(const PrefetchArguments& arguments, base::Clock& clock
             base::print(progress, "%s: %zu wheels so far\n", target.text().c_str(), prefetch.files().size());
         }
     }
-    if (arguments.wants) WHEELYARD_TRY(add_wants(prefetch, arguments, kept, progress));
     std::uint64_t bytes = 0;
     for (const WantedFile& file : prefetch.files()) {
         kept.files.insert(file.kept);
@@ -409,12 +312,10 @@ base::Status run_prefetch(const PrefetchArguments& arguments, base::Clock& clock
 std::vector<Command> prefetch_commands() {
     return {
         {heading::adding, "prefetch",
-         "Fetch what requirements need from the upstreams and keep it, for nodes without internet access",
-         "base -r requirements.txt --python 3.12 --platform manylinux_2_28_aarch64 -c registry.toml",
+         "Fetch the wheels of a lock from the upstreams and keep them, for nodes without internet access",
+         "base --lock pylock.toml --python 3.12 --platform manylinux_2_28_aarch64 -c registry.toml",
          setup(add_prefetch_options, run_prefetch),
-         "uv resolves the requirements, for each Python and platform, against the index of the running "
-         "server. A pylock.toml needs no uv. With --wants the sites' reports name the Pythons and, without "
-         "--platform, the platforms of their nodes.\n"
+         "A resolver writes the lock: uv pip compile --universal --format pylock.toml, pip lock, uv export.\n"
          "Exit status: 0 the server has all files, 1 failure (see standard error), 2 wrong usage or "
          "configuration.\n"},
     };

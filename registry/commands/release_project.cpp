@@ -1,5 +1,5 @@
-// `wheelyard-registry release-project INDEX.UPSTREAM PROJECT`: lets other upstreams supply a project that this one
-// supplied.
+// `wheelyard-registry release-project INDEX.UPSTREAM PROJECT`: lets other upstreams supply a project that
+// this one supplied.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -10,13 +10,13 @@
 #include "lib/base/process/terminal.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
+#include "lib/store/store.hpp"
 #include "lib/wheel/name.hpp"
 #include "lib/wire/problem.hpp"
-#include "registry/access/local_actor.hpp"
+#include "registry/access/person.hpp"
 #include "registry/commands/command_line.hpp"
 #include "registry/commands/commands.hpp"
 #include "registry/config/config.hpp"
-#include "registry/database/store.hpp"
 #include "registry/store/index_list.hpp"
 #include "registry/upstream/limits.hpp"
 #include "registry/upstream/page_store.hpp"
@@ -56,7 +56,8 @@ base::Status run_release_project(const ReleaseProjectArguments& arguments, const
     const std::string project = wheel::normalize_name(arguments.project);
     WHEELYARD_ASSIGN(const auto catalog, database::Store(config.database()).writer());
     WHEELYARD_ASSIGN(const auto files, catalog->files(arguments.upstream, project));
-    // First the audit log: what is in it and not done is repeated; what is done and not in it nobody can explain.
+    // First the audit log: what is in it and not done is repeated; what is done and not in it nobody can
+    // explain.
     const catalog::Cause cause{.actor = local_actor(), .reason = arguments.reason, .time = clock.now()};
     config.room().give_back_if_low();
     WHEELYARD_TRY(catalog->note_release(arguments.upstream, project, cause));

@@ -1,5 +1,5 @@
-// `wheelyard-registry task add|list|show|log|approve|reject|cancel`: on the data folder (--config, beside a running server
-// or without one) or over HTTP (--url and --token-file).
+// `wheelyard-registry task add|list|show|log|approve|reject|cancel`: on the data folder (--config, beside a
+// running server or without one) or over HTTP (--url and --token-file).
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -15,10 +15,9 @@
 #include <vector>
 
 #include "lib/base/process/terminal.hpp"
-#include "lib/base/process/terminal_columns.hpp"
-#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/text_table.hpp"
+#include "lib/base/text/utf8.hpp"
 #include "lib/io/json.hpp"
 #include "lib/wire/task.hpp"
 #include "registry/access/person.hpp"
@@ -272,7 +271,7 @@ std::vector<Command> task_commands() {
                 "JSON lines, without outcomes: `show` has them"),
         of_task("show", "showTask", "Show a task", "t5f0c9a31d2be --json -c registry.toml", {id}, print_one,
                 "One JSON document, with its outcome"),
-        of_task("log", "readTaskLog", "Print the log of the latest attempt", "t5f0c9a31d2be -c registry.toml",
+        of_task("log", "readTaskLog", "Print the log of the latest build", "t5f0c9a31d2be -c registry.toml",
                 {id}, print_log, {}, add_raw_option),
         of_task("approve", "approveTask", "Let a site build an uploaded source distribution",
                 "t5f0c9a31d2be -c registry.toml", {id}),

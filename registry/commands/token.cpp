@@ -11,7 +11,6 @@
 
 #include "lib/base/files/file.hpp"
 #include "lib/base/process/terminal.hpp"
-#include "lib/base/process/terminal_columns.hpp"
 #include "lib/base/process/user.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/text_table.hpp"
@@ -22,8 +21,8 @@
 
 namespace wheelyard::registry {
 
-// The file for the text of a token or a code, of this user alone. It exists before the token, whose text would be lost without
-// it, and is removed unless it is written.
+// The file for the text of a token or a code, of this user alone. It exists before the token, whose text
+// would be lost without it, and is removed unless it is written.
 class NewFile {
   public:
     static base::Result<std::shared_ptr<NewFile>> create(const std::filesystem::path& path) {

@@ -6,25 +6,26 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "lib/base/limits.hpp"
 #include "lib/base/result.hpp"
 #include "lib/inspect/inspect.hpp"
 #include "lib/io/json.hpp"
-#include "lib/io/toml.hpp"
 #include "lib/notify/notify.hpp"
 #include "lib/page/farm.hpp"
-#include "registry/blobs/disk_room.hpp"
-#include "registry/blobs/place.hpp"
+#include "lib/store/blobs/disk_room.hpp"
+#include "lib/store/blobs/store.hpp"
+#include "lib/store/engine/place.hpp"
+#include "lib/store/nodes/limits.hpp"
+#include "lib/store/nodes/node_board.hpp"
+#include "lib/store/tasks/task_store.hpp"
 #include "registry/config/identity_config.hpp"
 #include "registry/config/limits.hpp"
 #include "registry/config/publisher_config.hpp"
 #include "registry/config/upstream_config.hpp"
-#include "registry/engine/place.hpp"
-#include "registry/nodes/limits.hpp"
 #include "registry/server/server.hpp"
-#include "registry/tasks/task_store.hpp"
 
 namespace wheelyard::registry {
 
@@ -40,22 +41,20 @@ struct StoresConfig {
     std::filesystem::path blobs_credentials_file;  // empty: from the environment
 };
 
-[[nodiscard]] StoresConfig read_stores(io::TomlTable table);
-
 // `[pages]`: what a farm says of itself in its web UI, and how that looks.
 struct PagesConfig {
     std::string text;     // what this farm is, on the front page
     std::string contact;  // URL or address of electronic mail
-    std::string style;    // the style sheet of its colours; may be empty
-    std::string logo;     // the bytes of its logo; may be empty
-    page::Farm farm;      // the name, and the published names of style and logo
+    std::string colour;   // of links in light, "#rrggbb"; may be empty
+    std::string colour_dark;
+    std::filesystem::path logo_file;
+    std::string style;  // the style sheet of its colours; may be empty
+    std::string logo;   // the bytes of its logo; may be empty
+    page::Farm farm;    // the name, and the published names of style and logo
 };
 
-// Reports a colour that is not readable and a logo that is none.
-[[nodiscard]] PagesConfig read_pages(io::TomlTable table);
-
-// `[node]`: this server among several over one database (registry/nodes/). Without the table it is one that no other
-// passes writes to.
+// `[node]`: this server among several over one database (lib/store/nodes/). Without the table it is one that
+// no other passes writes to.
 struct NodeConfig {
     std::string name;  // for people; the machine's unless configured
     std::string
@@ -64,11 +63,10 @@ struct NodeConfig {
     std::int64_t read_without_database_ms = 0;  // since it last answered; 0: until the lease ends
 };
 
-[[nodiscard]] NodeConfig read_node(io::TomlTable table);
 [[nodiscard]] std::string name_of_machine();
 
-// `[attest]`: whether and how the registry signs statements about wheels that agents built, and its indexes, and whose
-// attestations it believes; `[[index.attested_by]]`: whose wheels an index takes.
+// `[attest]`: whether and how the registry signs statements about wheels that agents built, and its indexes,
+// and whose attestations it believes; `[[index.attested_by]]`: whose wheels an index takes.
 //
 //     [[index.attested_by]]
 //     projects = ["solver"]
@@ -81,20 +79,16 @@ struct NodeConfig {
 struct AttestConfig {
     std::filesystem::path key;  // PEM; empty: nothing is signed
     std::string name;           // URI of this registry in statements; empty: server.public_url
-    // IDs of tokens whose agents run as a site's service account: a name can be given to a second token. Names of agents that
-    // enrolled (agent:SITE) as well.
+    // IDs of tokens whose agents run as a site's service account: a name can be given to a second token.
+    // Names of agents that enrolled (agent:SITE) as well.
     std::vector<std::string> service_accounts;
-    std::int64_t history = 1;            // as the root document names it
-    std::int64_t index_valid_ms = 0;     // of a signed state of an index
     std::filesystem::path trusted_root;  // of a Sigstore instance; empty: the public one's
     [[nodiscard]] bool is_service_account(std::string_view token_id) const;
 };
 
-[[nodiscard]] AttestConfig read_attest(io::TomlTable table);
-
 // One kind of origin: a publisher's attestation, or an agent.
 struct AttestedBy {
-    std::vector<std::string> projects = {};  // "*" or normalised names
+    std::vector<std::string> projects = {"*"};  // "*" or normalised names
     // IDs of tokens, and names of agents that enrolled (agent:SITE); "*": any that sends what made the wheel.
     std::vector<std::string> agents = {};
     std::string issuer = {};  // the others of an attestation's certificate; empty: any
@@ -103,8 +97,6 @@ struct AttestedBy {
     std::string workflow = {};
     bool operator==(const AttestedBy&) const = default;
 };
-// All [[index.attested_by]] of an index; empty: it takes wheels of any origin.
-[[nodiscard]] std::vector<AttestedBy> read_attested_by(io::TomlTable& index);
 
 // What uploads may keep in an index. A deleted file counts no longer; a quarantined one does.
 struct Quota {
@@ -147,7 +139,8 @@ struct IndexConfig {
 struct RegistryConfig {
     http::ServerSettings server;  // [server]; listen[0] is the key `listen`
     std::filesystem::path store;  // absolute, or relative to the working directory if the file's path was
-    // Free space below which uploads are refused; `reserve` in the store has the same size (blobs/disk_room.hpp).
+    // Free space below which uploads are refused; `reserve` in the store has the same size
+    // (blobs/disk_room.hpp).
     std::uint64_t min_free_bytes = static_cast<std::uint64_t>(default_min_free_mib) * base::mib;
     std::int64_t scrub_mib_per_s = default_scrub_mib_per_s;  // 0: `serve` does not scrub
     bool pages = true;                                       // the published tree has the web UI
@@ -162,7 +155,8 @@ struct RegistryConfig {
     std::vector<IndexConfig> indexes;
     io::Json index_tables;                   // `indexes` as they were written: an array of [[index]] tables
     io::Json settings = io::Json::object();  // every other table as it was written
-    std::filesystem::path file;              // relative paths of `index_tables` are relative to its folder
+    nodes::SharedSettings shared;  // of the file, whichever indexes are in force (shared_settings.hpp)
+    std::filesystem::path file;    // relative paths of `index_tables` are relative to its folder
 
     [[nodiscard]] database::Place database() const {
         return {store, stores.database, stores.database_password_file};
@@ -177,9 +171,11 @@ struct RegistryConfig {
     [[nodiscard]] std::string signer(std::string_view key_id) const;
     [[nodiscard]] bool is_private(std::string_view index) const;  // also of the cache of an upstream
     [[nodiscard]] bool has_private() const;
-    // One of several nodes. Their indexes are in the database, where no node's file may undo what another one did.
+    // One of several nodes. Their indexes are in the database, where no node's file may undo what another one
+    // did.
     [[nodiscard]] bool is_of_several() const { return !stores.database.empty() && !node.address.empty(); }
-    // "https://wheels.example.org/": where the indexes are, for PEP 740, which asks for a secure origin. Empty: unknown.
+    // "https://wheels.example.org/": where the indexes are, for PEP 740, which asks for a secure origin.
+    // Empty: unknown.
     [[nodiscard]] std::string secure_root_url() const;
     [[nodiscard]] blobs::DiskRoom room() const { return {store, min_free_bytes}; }
     [[nodiscard]] const IndexConfig* find_index(std::string_view name) const;
@@ -200,9 +196,12 @@ struct RegistryConfig {
 [[nodiscard]] base::Result<http::ListenPoint> parse_listen(std::string_view text,
                                                            const std::filesystem::path& folder = {});
 
+// The keys of each table as registry-config.md has them, without their meanings: "index.build", lines.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> document_config_keys();
 // The commented configuration file that `init` writes.
 [[nodiscard]] std::string config_template();
-// The same for `folder`, an absolute path: a configuration under /etc has its store in /var/lib/wheelyard (FHS 3.0, 5.8).
+// The same for `folder`, an absolute path: a configuration under /etc has its store in /var/lib/wheelyard
+// (FHS 3.0, 5.8).
 [[nodiscard]] std::string initial_config(const std::filesystem::path& folder);
 
 }  // namespace wheelyard::registry

@@ -14,7 +14,7 @@ namespace wheelyard::registry {
                                                      const std::filesystem::path& directory = ".",
                                                      const std::filesystem::path& system = "/etc/wheelyard");
 
-// Whether `folder`, an absolute path, has the machine's own configuration: under /etc. Its store is in
+// Says whether `folder`, an absolute path, has the machine's own configuration: under /etc. Its store is in
 // /var/lib/wheelyard (FHS 3.0, 5.8), and it has the index `tools` of the agents that the unit imports.
 [[nodiscard]] bool is_system_folder(const std::filesystem::path& folder);
 

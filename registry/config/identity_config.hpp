@@ -16,7 +16,6 @@
 #include <string_view>
 #include <vector>
 
-#include "lib/io/toml.hpp"
 #include "registry/identity/provider.hpp"
 
 namespace wheelyard::registry {
@@ -25,7 +24,7 @@ namespace wheelyard::registry {
 struct AllowRule {
     std::string group = {};  // exact text of the groups claim; empty: everyone whom the provider knows
     std::vector<std::string> indexes = {};
-    std::vector<std::string> projects = {};  // "*" or normalised names
+    std::vector<std::string> projects = {"*"};  // "*" or normalised names
     std::vector<std::string> actions = {};
     bool operator==(const AllowRule&) const = default;
 };
@@ -35,23 +34,16 @@ struct IdentityConfig {
     std::string title;  // for people; empty: the name
     identity::ProviderRules provider;
     std::filesystem::path client_secret_file = {};  // empty: a public client
-    std::string scopes = {};                        // joined by spaces
-    std::string groups_claim = {};
+    std::string scopes = "openid profile";
+    std::string groups_claim = "groups";
     std::vector<AllowRule> allow = {};
-    std::int64_t reading_s = 0;     // life of a token for reading and requests
-    std::int64_t publishing_s = 0;  // of one for all else
+    std::int64_t reading_s =
+        7 * 24 * 3600;                    // life of a token for reading and requests: jobs start days later
+    std::int64_t publishing_s = 15 * 60;  // of one for all else
     [[nodiscard]] const std::string& shown() const { return title.empty() ? name : title; }
 };
 
 // The actions that a token for reading has at most; those of other tokens last for minutes.
 [[nodiscard]] bool is_reading_action(std::string_view action);
-
-// `issuer`, `hosts` and `allow_…` of a table.
-[[nodiscard]] identity::ProviderRules read_provider(io::TomlTable& table);
-// `projects`: "*", which is also what a missing key means, or normalised names.
-[[nodiscard]] std::vector<std::string> read_projects(io::TomlTable& table);
-
-// Reads all [[identity]] of the document. `public_url` of the server: providers send browsers back there.
-[[nodiscard]] std::vector<IdentityConfig> read_identities(io::TomlTable& root, const std::string& public_url);
 
 }  // namespace wheelyard::registry

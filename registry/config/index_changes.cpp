@@ -5,16 +5,15 @@
 #include <utility>
 
 #include "lib/wire/problem.hpp"
-#include "registry/config/index_keys.hpp"
+#include "registry/config/config_rows.hpp"
 
 namespace wheelyard::registry {
 namespace {
 
 void compare(const IndexConfig& now, const IndexConfig& wanted, std::vector<IndexChange>& changes) {
-    for (const IndexKey& key : index_keys()) {
-        const std::string before = key.show(now);
-        const std::string after = key.show(wanted);
-        if (before != after) changes.push_back({now.name, std::string(key.name), before, after});
+    for (const auto& row : index_rows()) {
+        const std::string before = row.shown(now), after = row.shown(wanted);
+        if (before != after) changes.push_back({now.name, row.facts.name, before, after});
     }
     inspect::Policy policy = wanted.policy;
     policy.variants = now.policy.variants;  // a key of its own
@@ -34,15 +33,6 @@ void note_other_keys(const io::Json& some, const io::Json& others, std::set<std:
             if (other == nullptr || !(*other == value)) keys.insert(table + "." + key);
         }
     }
-}
-
-// Whether the index has this upstream already, as far as it says whom the server asks, and with which credentials.
-bool has_upstream_at(const IndexConfig& index, const UpstreamConfig& wanted) {
-    return std::any_of(index.upstreams.begin(), index.upstreams.end(), [&](const UpstreamConfig& known) {
-        return known.name == wanted.name && known.url == wanted.url && known.hosts == wanted.hosts &&
-               known.private_hosts == wanted.private_hosts && known.proxy == wanted.proxy &&
-               known.username == wanted.username && known.password_file == wanted.password_file;
-    });
 }
 
 }  // namespace
@@ -80,24 +70,6 @@ base::Status check_same_store(const RegistryConfig& now, const RegistryConfig& w
     if (now.store == wanted.store) return {};
     return wire::fail("config.needs_restart", "A running server keeps its store", "[store] directory",
                       "stop the server, and start it with this file", base::Recovery::person);
-}
-
-base::Status check_upstream_places(const RegistryConfig& now, const RegistryConfig& wanted) {
-    for (const IndexConfig& index : wanted.indexes) {
-        const IndexConfig* known = now.find_index(index.name);
-        for (const UpstreamConfig& upstream : index.upstreams) {
-            const bool reaches_inside =
-                !upstream.private_hosts.empty() || !upstream.proxy.empty() || !upstream.password_file.empty();
-            if (!reaches_inside || (known != nullptr && has_upstream_at(*known, upstream))) continue;
-            return wire::fail(
-                "index.upstream_place",
-                "Over HTTP no upstream gets private_hosts, a proxy or a password_file, and one that has "
-                "them keeps its hosts",
-                upstream.cache_index,
-                "use `wheelyard-registry index set` on the server's machine, or registry.toml");
-        }
-    }
-    return {};
 }
 
 std::map<std::string, std::string> reasons_of(const std::vector<IndexChange>& changes) {

@@ -1,4 +1,4 @@
-// What a changed file changes in the indexes, and what a running server or a token may not change. Pure.
+// What a changed file changes in the indexes, and what a running server may not change. Pure.
 #pragma once
 
 #include <map>
@@ -23,17 +23,13 @@ struct IndexChange {
 [[nodiscard]] std::vector<IndexChange> list_index_changes(const RegistryConfig& now,
                                                           const RegistryConfig& wanted);
 
-// The keys outside [[index]] that differ, such as "server.listen": a running server keeps the values that it started with.
+// The keys outside [[index]] that differ, such as "server.listen": a running server keeps the values that it
+// started with.
 [[nodiscard]] std::vector<std::string> settings_that_wait(const RegistryConfig& now,
                                                           const RegistryConfig& wanted);
 
 // "config.needs_restart" if the file names another store.
 [[nodiscard]] base::Status check_same_store(const RegistryConfig& now, const RegistryConfig& wanted);
-
-// What a token may not decide: which hosts inside the site the server asks, through which proxy, and which files it reads
-// as passwords and sends. Over HTTP an upstream with `private_hosts`, `proxy` or `password_file` keeps these and its
-// hosts. Error "index.upstream_place" of kind refused.
-[[nodiscard]] base::Status check_upstream_places(const RegistryConfig& now, const RegistryConfig& wanted);
 
 // For the audit log: the texts of its changes by index.
 [[nodiscard]] std::map<std::string, std::string> reasons_of(const std::vector<IndexChange>& changes);

@@ -6,9 +6,9 @@
 
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
+#include "lib/store/catalog/version_variants.hpp"
 #include "lib/wheel/filename.hpp"
 #include "lib/wire/problem.hpp"
-#include "registry/catalog/version_variants.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -41,8 +41,8 @@ std::string place_of(const base::Url& url) {
     return url.host_and_port() + url.path;
 }
 
-// What is staged for an index has the names that the index owns: they come to the staging index from no upstream and
-// no other index either. One that inherits its index gets them from there.
+// What is staged for an index has the names that the index owns: they come to the staging index from no
+// upstream and no other index either. One that inherits its index gets them from there.
 void share_owned_names(const RegistryConfig& config, std::vector<catalog::IndexRule>& rules) {
     const catalog::Inheritance plain(rules, catalog::Readers::any);
     for (const IndexConfig& index : config.indexes) {
@@ -186,6 +186,10 @@ std::vector<catalog::IndexRule> index_rules(const RegistryConfig& config) {
     rules.insert(rules.end(), of_caches.begin(), of_caches.end());
     share_owned_names(config, rules);
     return rules;
+}
+
+std::string target_of(const IndexConfig& index) {
+    return index.staging.empty() ? index.name : index.staging;
 }
 
 }  // namespace wheelyard::registry

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lib/io/toml.hpp"
-#include "registry/catalog/inheritance.hpp"
+#include "lib/store/catalog/inheritance.hpp"
 #include "registry/config/config.hpp"
 
 namespace wheelyard::registry {
@@ -22,9 +22,11 @@ void check_readers(std::vector<io::TomlTable>& tables, const RegistryConfig& con
 void check_kinds_of_files(std::vector<io::TomlTable>& tables, const RegistryConfig& config);
 // Reports builds that are requested for an index that does not exist.
 void check_builds(std::vector<io::TomlTable>& tables, const RegistryConfig& config);
-// Whether the index takes a file of this name: an sdist only where `sdists` is set, a variant wheel only where `variants` is.
-// Errors "lifecycle.sdist", "lifecycle.variant".
+// Says whether the index takes a file of this name: an sdist only where `sdists` is set, a variant wheel only
+// where `variants` is. Errors "lifecycle.sdist", "lifecycle.variant".
 [[nodiscard]] base::Status check_takes(const IndexConfig& index, std::string_view filename);
+// The index that receives the wheels of tasks for `index`: its staging index, or itself.
+[[nodiscard]] std::string target_of(const IndexConfig& index);
 // Error "index.archived": the index takes no new files.
 [[nodiscard]] base::Status check_not_archived(const IndexConfig& index);
 // Also of the caches of upstreams, which are as private as their index.

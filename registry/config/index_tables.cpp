@@ -7,58 +7,82 @@
 
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/base/text/words.hpp"
+#include "lib/wheel/name.hpp"
 #include "lib/wire/problem.hpp"
 #include "lib/wire/task.hpp"
-#include "registry/config/index_keys.hpp"
+#include "registry/config/config_rows.hpp"
 #include "registry/config/index_rules.hpp"
 #include "registry/config/limits.hpp"
-#include "registry/config/policy_config.hpp"
 
 namespace wheelyard::registry {
 namespace {
 
 using io::Json;
 
-std::vector<BuildTarget> read_builds(io::TomlTable& index) {
-    std::vector<BuildTarget> builds;
-    for (io::TomlTable& table : index.tables("build")) {
-        BuildTarget target{table.string("index"), table.strings_or("pythons", {}),
-                           table.strings_or("accelerators", {})};
-        if (target.accelerators.empty()) target.accelerators.emplace_back();
-        if (target.pythons.empty()) table.report("pythons", "name at least one, for example [\"3.11\"]");
-        for (const std::string& python : target.pythons) {
-            if (!wire::is_python_version(python))
-                table.report("pythons", "expected a version such as 3.11, found `" + python + "`");
-        }
-        builds.push_back(std::move(target));
-    }
-    return builds;
+constexpr std::int64_t max_file_mib_limit = 1024 * 1024;
+constexpr std::int64_t max_quota_files = 1'000'000'000;
+
+constexpr auto read_words = base::words<bool>({{false, "public"}, {true, "token"}});
+constexpr auto log_words = base::words<bool>({{false, "index"}, {true, "token"}});
+constexpr auto ask_words = base::words<bool>({{false, "token"}, {true, "anyone"}});
+
+// 0 is no limit.
+bool read_quota(io::TomlTable& table, const io::TomlFacts& facts, std::uint64_t& quota) {
+    std::int64_t value = quota == no_quota ? 0 : static_cast<std::int64_t>(quota);
+    const bool is_given = io::read_value(table, facts, value);
+    quota = value == 0 ? no_quota : static_cast<std::uint64_t>(value);
+    return is_given;
 }
 
-IndexConfig read_index(io::TomlTable& table, const RegistryConfig& so_far) {
-    IndexConfig index;
-    index.name = table.string("name");
-    if (const std::string fault = index_name_fault(index.name); !fault.empty()) {
-        table.report("name", fault);
-    } else if (so_far.find_index(index.name) != nullptr) {
+std::string show_quota(const io::TomlFacts& facts, const std::uint64_t& quota) {
+    return quota == no_quota ? "0" : io::show_member(facts, quota);
+}
+
+io::TomlRows<Quota> quota_rows(const std::string& prefix, std::string of_bytes, std::string of_files) {
+    return {
+        io::key_read_by(
+            prefix + "_mib", &Quota::bytes,
+            {.type = "integer", .range = {0, max_quota_mib}, .unit = base::mib, .hint = std::move(of_bytes)},
+            read_quota, show_quota),
+        io::key_read_by(prefix + "_files", &Quota::files,
+                        {.type = "integer", .range = {0, max_quota_files}, .hint = std::move(of_files)},
+                        read_quota, show_quota),
+    };
+}
+
+void check_inherits(io::TomlTable& table, const std::vector<std::string>& inherits) {
+    for (auto name = inherits.begin(); name != inherits.end(); ++name) {
+        if (std::find(inherits.begin(), name, *name) != name)
+            table.report("inherits", "`" + *name + "` is listed twice");
+    }
+}
+
+io::TomlRow<IndexConfig> build_row() {
+    using B = BuildTarget;
+    using io::key;
+    return io::table(
+        "build", &IndexConfig::builds,
+        {
+            key("index", &B::index, {.is_required = true})
+                .hint("the index whose site builds them", R"("main")"),
+            key("pythons", &B::pythons,
+                {.if_empty = "name at least one, for example [\"3.11\"]",
+                 .check = io::must(wire::is_python_version, "a version such as 3.11")})
+                .sample(R"(["3.11"])"),
+            key("accelerators", &B::accelerators).hint("names of the site's; empty: a wheel without one"),
+        },
+        {.hint = "Wheels to request of each source distribution that is uploaded to this index; somebody "
+                 "approves each request."},
+        [](io::TomlTable&, B& target, IndexConfig&) {
+            if (target.accelerators.empty()) target.accelerators.emplace_back();
+        });
+}
+
+void check_index(io::TomlTable& table, IndexConfig& index, RegistryConfig& so_far) {
+    check_inherits(table, index.inherits);
+    if (!index.name.empty() && so_far.find_index(index.name) != nullptr)
         table.report("name", "two indexes are named `" + index.name + "`");
-    }
-    index.policy = read_policy(table.table_or_empty("policy"));
-    for (const IndexKey& key : index_keys())
-        key.read(table, index);
-    index.builds = read_builds(table);
-    index.attested_by = read_attested_by(table);
-    index.upstreams = read_upstreams(table, index.name);
-    for (UpstreamConfig& upstream : index.upstreams) {
-        upstream.sdists = index.sdists;
-        upstream.policy.variants = index.policy.variants;
-    }
-    return index;
-}
-
-// "name" first, as people write it.
-Json new_table(const IndexEdit& edit) {
-    return merge_patch(Json::object({{"name", edit.index}}), edit.keys);
 }
 
 std::string render_key(std::string_view key) {
@@ -98,12 +122,74 @@ void render_keys(const std::string& path, const Json& table, std::string& text) 
 
 }  // namespace
 
-void read_index_tables(io::TomlTable& root, RegistryConfig& config) {
-    config.indexes.clear();
+const io::TomlRows<IndexConfig>& index_rows() {
+    using I = IndexConfig;
+    using io::key;
+    using io::word;
+    static const io::TomlRows<I> all = [] {
+        io::TomlRows<I> rows{
+            key("name", &I::name, {.is_required = true, .check = index_name_fault, .is_set = true})
+                .sample(R"("main")"),
+            key("title", &I::title, {.is_set = true}).sample(R"("Wheels for everybody")"),
+            word<read_words>("read", &I::is_private)
+                .hint(R"("token": only tokens with the action `read` may read this index)"),
+            word<log_words>("read_logs", &I::are_logs_for_tokens)
+                .hint(R"(who reads logs of builds: all readers of it; "token": only tokens with `read`)"),
+            word<ask_words>("ask", &I::may_strangers_ask)
+                .hint(R"("anyone" asks for wheels without a token; an operator approves each request)"),
+            key("archived", &I::is_archived)
+                .hint("it keeps its files, takes no new ones, and is not on the front page"),
+            key("pages", &I::has_pages).hint("this index has a web UI"),
+            key("sdists", &I::sdists)
+                .hint("true: takes source distributions, too, and offers those of its upstreams"),
+        };
+        rows.add(io::within(&I::policy,
+                            {key("variants", &inspect::Policy::variants)
+                                 .hint("true: takes wheels with a variant label (PEP 825, provisional)")}));
+        rows.add(
+            {key("max_file_mib", &I::max_file_bytes, {.range = {1, max_file_mib_limit}, .unit = base::mib})
+                 .hint("the largest file")});
+        rows.add(io::within(&I::quota, quota_rows("quota", "what uploads may keep in this index: bytes ...",
+                                                  "... and files; 0: no limit")));
+        rows.add(
+            io::within(&I::token_quota,
+                       quota_rows("token_quota", "the same for the uploads of one token", "their number")));
+        rows.add({
+            key("inherits", &I::inherits)
+                .hint(R"(other indexes whose projects this one also shows, in order: ["base"])"),
+            key("owns", &I::owns,
+                {.check =
+                     io::must(wheel::is_valid_name, "a valid project name (letters, digits, `-`, `_`, `.`)"),
+                 .normal = wheel::normalize_name})
+                .hint(R"(projects that are never inherited: ["torch"])"),
+            key("staging", &I::staging, {.fallback = "itself"})
+                .hint("another index that receives the wheels of tasks; promote them from there"),
+            attested_by_row(),
+            build_row(),
+            upstream_row(),
+            policy_row(
+                &I::policy, "linux",
+                {.hint = "What to do about findings in wheels: a preset (\"linux\", \"manylinux-strict\", "
+                         "\"mirror\"), the site's module tree\nand GPUs, and the severity of single rules "
+                         "(\"reject\", \"quarantine\", \"warn\", \"note\" or \"ignore\").\n"
+                         "`wheelyard-registry check --explain all` lists the rules."}),
+        });
+        return rows;
+    }();
+    return all;
+}
+
+io::TomlRow<RegistryConfig> index_row() {
+    return io::table("index", &RegistryConfig::indexes, index_rows(),
+                     {.fallback = "at least one",
+                      .hint = "One [[index]] per cluster: pip installs from http://HOST:PORT/NAME/simple/",
+                      .is_set = true},
+                     check_index);
+}
+
+void check_index_tables(io::TomlTable& root, RegistryConfig& config) {
     config.index_tables = root.json("index");
     std::vector<io::TomlTable> tables = root.tables("index");
-    for (io::TomlTable& table : tables)
-        config.indexes.push_back(read_index(table, config));
     check_index_rules(tables, config.indexes);
     check_readers(tables, config);
     check_kinds_of_files(tables, config);
@@ -119,60 +205,12 @@ base::Result<RegistryConfig> with_indexes(const RegistryConfig& settings, const 
     io::TomlDocument document = io::TomlDocument::of_json(Json::object({{"index", tables}}), settings.file);
     RegistryConfig config = settings;
     io::TomlTable root = document.root();
-    read_index_tables(root, config);
+    config.indexes.clear();
+    io::TomlRows<RegistryConfig>{index_row()}.read(root, config);
+    check_index_tables(root, config);
     if (auto read = document.finish(); !read)
         return base::fail_as(base::ErrorKind::invalid, base::Recovery::person, std::move(read.error()));
     return config;
-}
-
-Json merge_patch(const Json& target, const Json& patch) {
-    const auto* changes = patch.as_object();
-    if (changes == nullptr) return patch;
-    const auto* present = target.as_object();
-    Json::Object merged = present != nullptr ? *present : Json::Object();
-    for (const auto& [key, value] : *changes) {
-        const auto at = std::find_if(merged.begin(), merged.end(), [&name = key](const Json::Member& member) {
-            return member.first == name;
-        });
-        if (at == merged.end()) {
-            if (!value.is_null()) merged.emplace_back(key, merge_patch({}, value));
-        } else if (value.is_null()) {
-            merged.erase(at);
-        } else {
-            at->second = merge_patch(at->second, value);
-        }
-    }
-    return merged;
-}
-
-base::Result<Json> edit_tables(const Json& tables, const IndexEdit& edit) {
-    if (edit.kind == IndexEdit::Kind::apply) {
-        if (edit.revision.empty() || edit.revision == revision_of(tables)) return edit.keys;
-        return wire::fail("index.changed", "The indexes have changed in the meantime", {},
-                          "repeat the command: it shows the difference", base::Recovery::person);
-    }
-    if (!is_table(edit.keys))
-        return wire::fail("index.keys", "The keys of an index are not a table", edit.index,
-                          "send them as an object");
-    if (const Json* name = edit.keys.find("name"); name != nullptr && *name != Json(edit.index))
-        return wire::fail("index.name", "The name of an index never changes", name->render(),
-                          "create another index, and archive this one");
-    const Json* present = find_table(tables, edit.index);
-    if (edit.kind == IndexEdit::Kind::create && present != nullptr) {
-        if (*present == new_table(edit)) return tables;
-        return wire::fail("index.exists", "There is an index of this name with other keys", edit.index,
-                          "change that one, or choose another name", base::Recovery::person);
-    }
-    if (edit.kind == IndexEdit::Kind::set && present == nullptr)
-        return wire::fail("index.unknown", "There is no index with this name", edit.index, "create it first");
-    if (!edit.revision.empty() && (present == nullptr || edit.revision != revision_of(*present)))
-        return wire::fail("index.changed", "The index has changed in the meantime", edit.index,
-                          "read it again, and repeat the change with its revision", base::Recovery::person);
-    Json after = Json::array();
-    for (const Json& table : tables.items())
-        after.push(&table == present ? merge_patch(table, edit.keys) : table);
-    if (present == nullptr) after.push(new_table(edit));
-    return after;
 }
 
 const Json* find_table(const Json& tables, std::string_view index) {

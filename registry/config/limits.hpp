@@ -15,7 +15,6 @@ inline constexpr std::int64_t default_scrub_mib_per_s = 8;            // 1 TB in
 inline constexpr std::int64_t max_quota_mib = std::int64_t{1} << 40;  // 2^60 bytes: the sum with a file fits
 inline constexpr std::uint64_t no_quota = std::numeric_limits<std::uint64_t>::max();
 inline constexpr std::uint64_t max_config_bytes = 1024 * 1024;  // thousands of indexes
-inline constexpr std::size_t max_config_changes = 10'000;       // that one run of a server applies
 inline constexpr std::size_t max_identity_name = 24;  // with it, names of people fit into those of tokens
 inline constexpr std::int64_t max_lease_s = 7 * 24 * 3600;  // a dead agent holds its task for this long
 

@@ -1,22 +1,20 @@
 #include "registry/config/live_config.hpp"
 
-#include <string>
 #include <utility>
-
-#include "lib/wire/problem.hpp"
 
 namespace wheelyard::registry {
 
-LiveConfig::LiveConfig(RegistryConfig first) : now_(&kept_.emplace_back(std::move(first))) {}
+LiveConfig::LiveConfig(RegistryConfig first) : now_(std::make_shared<RegistryConfig>(std::move(first))) {}
 
-base::Status LiveConfig::check_room() const {
-    if (kept_.size() < max_config_changes) return {};
-    return wire::fail("config.too_many_changes", "The server has applied too many changes since its start",
-                      std::to_string(kept_.size()), "restart the server", base::Recovery::person);
+SharedConfig LiveConfig::now() const {
+    const std::lock_guard lock(mutex_);
+    return now_;
 }
 
 void LiveConfig::replace(RegistryConfig next) {
-    now_.store(&kept_.emplace_back(std::move(next)), std::memory_order_release);
+    SharedConfig other = std::make_shared<RegistryConfig>(std::move(next));
+    const std::lock_guard lock(mutex_);
+    now_.swap(other);
 }
 
 }  // namespace wheelyard::registry

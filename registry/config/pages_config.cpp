@@ -1,7 +1,6 @@
 // `[pages]`.
-#include "registry/config/config.hpp"
-
 #include "lib/base/files/file.hpp"
+#include "registry/config/config_rows.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -9,27 +8,20 @@ namespace {
 constexpr std::size_t max_pages_text = 2000;         // bytes: a paragraph on the front page
 constexpr std::uint64_t max_logo_bytes = 64 * 1024;  // every page loads it
 
-std::string read_colour(io::TomlTable& table, std::string_view key, page::Scheme scheme) {
-    std::string colour = table.string_or(key, "");
-    if (colour.empty()) return colour;
-    if (const std::string fault = page::colour_fault(colour, scheme); !fault.empty()) {
-        table.report(key, fault);
-        return {};
-    }
-    return colour;
+std::string text_fault(const std::string& text) {
+    return text.size() <= max_pages_text ? "" : "has at most " + std::to_string(max_pages_text) + " bytes";
 }
 
-std::string read_text(io::TomlTable& table, std::string_view key) {
-    std::string text = table.string_or(key, "");
-    if (text.size() > max_pages_text)
-        table.report(key, "has at most " + std::to_string(max_pages_text) + " bytes");
-    return text;
+io::TomlFacts colour_facts(page::Scheme scheme) {
+    const auto fault = [scheme](const std::string& colour) { return page::colour_fault(colour, scheme); };
+    return {
+        .type = "`#rrggbb`", .fallback = "ours", .check = fault, .normal = [=](const std::string& colour) {
+            return fault(colour).empty() ? colour : "";
+        }};
 }
 
 void read_logo(io::TomlTable& table, PagesConfig& pages) {
-    const auto given = table.path_if("logo");
-    if (!given) return;
-    const std::filesystem::path& file = *given;
+    const std::filesystem::path& file = pages.logo_file;
     const std::string extension = file.extension().native();
     if (extension != ".svg" && extension != ".png") return table.report("logo", "is a file .svg or .png");
     auto bytes = base::read_file(file, max_logo_bytes);
@@ -41,19 +33,34 @@ void read_logo(io::TomlTable& table, PagesConfig& pages) {
     pages.logo = *std::move(bytes);
 }
 
+void finish_pages(io::TomlTable& table, PagesConfig& pages, RegistryConfig&) {
+    pages.style = page::render_farm_style(pages.colour, pages.colour_dark);
+    if (!pages.style.empty()) pages.farm.style = page::farm_file_name("farm", ".css", pages.style);
+    if (!pages.logo_file.empty()) read_logo(table, pages);
+}
+
 }  // namespace
 
-PagesConfig read_pages(io::TomlTable table) {
-    PagesConfig pages;
-    pages.farm.name = read_text(table, "name");
-    pages.text = read_text(table, "text");
-    pages.contact = read_text(table, "contact");
-    const std::string light = read_colour(table, "colour", page::Scheme::light);
-    const std::string dark = read_colour(table, "colour_dark", page::Scheme::dark);
-    pages.style = page::render_farm_style(light, dark);
-    if (!pages.style.empty()) pages.farm.style = page::farm_file_name("farm", ".css", pages.style);
-    read_logo(table, pages);
-    return pages;
+io::TomlRow<RegistryConfig> pages_row() {
+    using P = PagesConfig;
+    using io::key;
+    io::TomlRows<P> rows =
+        io::within(&P::farm, {key("name", &page::Farm::name, {.fallback = "`Wheelyard`", .check = text_fault})
+                                  .hint("in the header of every page", R"("Wheels of Bede")")});
+    rows.add({
+        key("text", &P::text, {.fallback = "ours", .check = text_fault})
+            .hint("what this farm is, on the front page"),
+        key("contact", &P::contact, {.check = text_fault})
+            .hint("a URL or an address of electronic mail, on the front page"),
+        key("colour", &P::colour, colour_facts(page::Scheme::light))
+            .hint("of links, in light; it must be readable", R"("#0b57a4")"),
+        key("colour_dark", &P::colour_dark, colour_facts(page::Scheme::dark))
+            .hint("of links, in dark", R"("#8fc0f8")"),
+        key("logo", &P::logo_file, {.fallback = "ours"})
+            .hint("a file .svg or .png, at most 64 KiB", R"("logo.svg")"),
+    });
+    return io::table("pages", &RegistryConfig::look, std::move(rows),
+                     {.is_always_read = true, .hint = "How the web UI looks."}, finish_pages);
 }
 
 }  // namespace wheelyard::registry

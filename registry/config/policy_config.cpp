@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <iterator>
 
 #include "lib/accelerator/accelerator_kind.hpp"
 #include "lib/base/limits.hpp"
 #include "lib/inspect/dist_info/license_expression.hpp"
+#include "registry/config/config_rows.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -25,27 +25,6 @@ constexpr std::int64_t max_unpacked_gib = 4096;
 constexpr std::int64_t highest_ratio = 1032;  // the maximum ratio of DEFLATE
 constexpr std::int64_t max_ratio_from_mib = 1 << 20;
 
-std::int64_t units(std::uint64_t bytes, std::uint64_t unit) {
-    return static_cast<std::int64_t>(bytes / unit);
-}
-
-void read_sizes(io::TomlTable& table, inspect::SizeLimits& sizes) {
-    sizes.unpacked_bytes =
-        base::gib * static_cast<std::uint64_t>(table.integer_or(
-                        "unpacked_gib", units(sizes.unpacked_bytes, base::gib), 1, max_unpacked_gib));
-    sizes.ratio = static_cast<std::uint64_t>(
-        table.integer_or("unpacked_ratio", static_cast<std::int64_t>(sizes.ratio), 1, highest_ratio));
-    sizes.ratio_from_bytes =
-        base::mib *
-        static_cast<std::uint64_t>(table.integer_or(
-            "unpacked_ratio_from_mib", units(sizes.ratio_from_bytes, base::mib), 0, max_ratio_from_mib));
-}
-
-// The keys that are not rule codes.
-constexpr std::string_view other_keys[] = {
-    "preset",       "rpath_prefixes", "gpu_architectures",      "licenses",
-    "unpacked_gib", "unpacked_ratio", "unpacked_ratio_from_mib"};
-
 void read_severity(io::TomlTable& table, const std::string& code, inspect::Policy& policy) {
     if (inspect::find_rule(code) == nullptr) {
         if (table.string_if(code)) table.report(code, inspect::unknown_rule_sentence(code));
@@ -61,42 +40,56 @@ void read_severity(io::TomlTable& table, const std::string& code, inspect::Polic
 
 }  // namespace
 
-inspect::Policy read_policy(io::TomlTable table, const std::string& default_preset) {
-    inspect::Policy policy;
-    const std::string preset = table.string_or("preset", default_preset);
-    if (auto made = inspect::make_preset(preset))
-        policy = std::move(*made);
-    else
-        table.report("preset", inspect::unknown_preset_sentence(preset));
-    for (std::string& prefix : table.strings_or("rpath_prefixes", {})) {
-        if (const std::string fault = prefix_fault(prefix); !fault.empty())
-            table.report("rpath_prefixes", fault);
-        else
-            policy.search_path_prefixes.push_back(std::move(prefix));
-    }
-    for (std::string& architecture : table.strings_or("gpu_architectures", {})) {
-        if (accelerator::is_gpu_architecture(architecture))
-            policy.gpu_architectures.push_back(std::move(architecture));
-        else
-            table.report("gpu_architectures", "`" + architecture +
-                                                  "` is not a GPU architecture; examples are " +
-                                                  accelerator::list_kinds("\"{example}\"", " and "));
-    }
-    for (std::string& license : table.strings_or("licenses", {})) {
-        if (inspect::is_one_license(license))
-            policy.licenses.push_back(std::move(license));
-        else
-            table.report("licenses",
-                         "`" + license +
-                             "` is not one SPDX licence; examples are \"BSD-3-Clause\", "
-                             "\"GPL-2.0-or-later WITH GCC-exception-3.1\" and \"LicenseRef-Site\"");
-    }
-    read_sizes(table, policy.sizes);
+io::TomlRows<inspect::Policy> policy_rows(const std::string& preset) {
+    using P = inspect::Policy;
+    using S = inspect::SizeLimits;
+    using io::key;
+    io::TomlRows<P> rows{
+        // Replaces all but `variants`, which is a key of the index.
+        {{.type = "text", .fallback = "`" + preset + "`", .sample = "\"" + preset + "\"", .name = "preset"},
+         [preset](io::TomlTable& table, const io::TomlFacts&, P& policy) {
+             const std::string name = table.string_or("preset", preset);
+             const bool variants = policy.variants;
+             if (auto made = inspect::make_preset(name))
+                 policy = *std::move(made);
+             else
+                 table.report("preset", inspect::unknown_preset_sentence(name));
+             policy.variants = variants;
+             return table.has("preset");
+         }},
+        key("rpath_prefixes", &P::search_path_prefixes, {.check = prefix_fault})
+            .sample(R"(["/cvmfs/soft.example.org"])"),
+        key("gpu_architectures", &P::gpu_architectures,
+            {.check =
+                 io::must(accelerator::is_gpu_architecture,
+                          "a GPU architecture such as " + accelerator::list_kinds("\"{example}\"", " and "))})
+            .hint("GPU architectures of the cluster; also \"gfx90a\"", R"(["sm_90"])"),
+        key("licenses", &P::licenses,
+            {.check = io::must(inspect::is_one_license,
+                               "one SPDX licence such as \"BSD-3-Clause\", \"GPL-2.0-or-later WITH "
+                               "GCC-exception-3.1\" and \"LicenseRef-Site\""),
+             .hint =
+                 R"(the only ones that License-Expression may need: ["MIT", "BSD-3-Clause"]; empty: any)"}),
+    };
+    rows.add(io::within(&P::sizes, {
+                                       key("unpacked_gib", &S::unpacked_bytes,
+                                           {.range = {1, max_unpacked_gib}, .unit = base::gib})
+                                           .hint("maximum unpacked size of a wheel"),
+                                       key("unpacked_ratio", &S::ratio, {.range = {1, highest_ratio}})
+                                           .hint("maximum ratio of unpacked to packed size ..."),
+                                       key("unpacked_ratio_from_mib", &S::ratio_from_bytes,
+                                           {.range = {0, max_ratio_from_mib}, .unit = base::mib})
+                                           .hint("... for wheels that unpack to more than this"),
+                                   }));
+    return rows;
+}
+
+void read_severities(io::TomlTable& table, inspect::Policy& policy) {
+    static const io::TomlRows<inspect::Policy> rows = policy_rows("linux");
     for (const std::string& key : table.keys()) {
-        if (std::find(std::begin(other_keys), std::end(other_keys), key) == std::end(other_keys))
+        if (std::none_of(rows.begin(), rows.end(), [&](const auto& row) { return row.facts.name == key; }))
             read_severity(table, key, policy);
     }
-    return policy;
 }
 
 base::Result<inspect::Policy> load_policy(const std::string& preset_or_file) {
@@ -107,7 +100,10 @@ base::Result<inspect::Policy> load_policy(const std::string& preset_or_file) {
                           inspect::unknown_preset_sentence(preset_or_file));
     }
     WHEELYARD_ASSIGN(io::TomlDocument document, io::TomlDocument::read(preset_or_file));
-    inspect::Policy policy = read_policy(document.root());
+    io::TomlTable root = document.root();
+    inspect::Policy policy;
+    policy_rows("linux").read(root, policy);
+    read_severities(root, policy);
     WHEELYARD_TRY(document.finish());
     return policy;
 }

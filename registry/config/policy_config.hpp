@@ -1,5 +1,5 @@
-// An index's policy in TOML: [index.policy] and [index.upstream.policy] of the configuration, or a separate file for
-// `wheelyard-registry check --policy`.
+// An index's policy in TOML: [index.policy] and [index.upstream.policy] of the configuration, or a separate
+// file for `wheelyard-registry check --policy`.
 //
 //     preset = "linux"                              # the default; or "manylinux-strict", "mirror"
 //     rpath_prefixes = ["/cvmfs/soft.example.org"]  # the site's module tree
@@ -14,12 +14,8 @@
 
 #include "lib/base/result.hpp"
 #include "lib/inspect/verdict/policy.hpp"
-#include "lib/io/toml.hpp"
 
 namespace wheelyard::registry {
-
-// Reports problems to the table's document.
-[[nodiscard]] inspect::Policy read_policy(io::TomlTable table, const std::string& default_preset = "linux");
 
 // Takes a preset's name, or the path of a file with the keys above at top level. Errors "config.*".
 [[nodiscard]] base::Result<inspect::Policy> load_policy(const std::string& preset_or_file);

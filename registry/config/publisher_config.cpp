@@ -6,9 +6,7 @@
 
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
-#include "registry/config/config.hpp"
-#include "registry/config/limits.hpp"
-#include "registry/config/upstream_config.hpp"
+#include "registry/config/config_rows.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -56,58 +54,67 @@ bool says_the_same(identity::ProviderRules a, const identity::ProviderRules& b) 
     return a == b;
 }
 
-PublisherConfig read_publisher(io::TomlTable& table, const std::string& public_url) {
-    PublisherConfig publisher;
-    publisher.name = table.string("name");
-    if (const std::string fault = index_name_fault(publisher.name); !publisher.name.empty() && !fault.empty())
-        table.report("name", "a publisher is named like an index: " + fault);
-    publisher.provider = read_provider(table);
-    publisher.provider.has_logins = false;
-    const auto url = base::parse_url(public_url);
-    publisher.provider.client_id = table.string_or("audience", url ? url->host : std::string());
-    if (publisher.provider.client_id.empty())
+void check_publisher(io::TomlTable& table, PublisherConfig& publisher, RegistryConfig& config) {
+    identity::ProviderRules& own = publisher.provider;
+    own.has_logins = false;
+    const auto url = base::parse_url(config.server.public_url);
+    if (url && !table.has("audience")) own.client_id = url->host;
+    if (own.client_id.empty())
         table.report("audience",
                      "is needed without `public_url` in [server], whose host is the usual audience");
-    publisher.index = table.string("index");
-    if (const std::string fault = index_name_fault(publisher.index);
-        !publisher.index.empty() && !fault.empty())
-        table.report("index", fault);
-    if (!table.has("projects")) table.report("projects", "names the projects that it may upload, or \"*\"");
-    publisher.projects = read_projects(table);
-    publisher.claims = table.string_map("claims");
-    publisher.azp = table.string_or("azp", "");
     if (publisher.azp.empty() && table.has("azp"))
         table.report("azp", "is the client of the service account, as its tokens name it, such as \"ci\"");
-    publisher.pull_requests = table.boolean_or("pull_requests", false);
+    check_provider(table, own);
     check_claims(table, publisher);
-    return publisher;
+    const auto& others = config.publishers;
+    const bool differs =
+        std::any_of(others.begin(), others.end(),
+                    [&](const PublisherConfig& other) {
+                        return other.provider.issuer == own.issuer && !(other.provider == own);
+                    }) ||
+        std::any_of(config.identities.begin(), config.identities.end(), [&](const IdentityConfig& other) {
+            return other.provider.issuer == own.issuer && !says_the_same(other.provider, own);
+        });
+    if (differs)
+        table.report("issuer",
+                     "another table has this issuer with other hosts, another audience or other allow_…");
+    if (std::any_of(others.begin(), others.end(),
+                    [&](const PublisherConfig& other) { return other.name == publisher.name; }))
+        table.report("name", "another [[publisher]] has this name");
 }
 
 }  // namespace
 
-std::vector<PublisherConfig> read_publishers(io::TomlTable& root, const std::string& public_url,
-                                             const std::vector<IdentityConfig>& identities) {
-    std::vector<PublisherConfig> publishers;
-    for (io::TomlTable& table : root.tables("publisher")) {
-        PublisherConfig publisher = read_publisher(table, public_url);
-        const identity::ProviderRules& own = publisher.provider;
-        const bool differs =
-            std::any_of(publishers.begin(), publishers.end(),
-                        [&](const PublisherConfig& other) {
-                            return other.provider.issuer == own.issuer && !(other.provider == own);
-                        }) ||
-            std::any_of(identities.begin(), identities.end(), [&](const IdentityConfig& other) {
-                return other.provider.issuer == own.issuer && !says_the_same(other.provider, own);
-            });
-        if (differs)
-            table.report("issuer",
-                         "another table has this issuer with other hosts, another audience or other allow_…");
-        if (std::any_of(publishers.begin(), publishers.end(),
-                        [&](const PublisherConfig& other) { return other.name == publisher.name; }))
-            table.report("name", "another [[publisher]] has this name");
-        publishers.push_back(std::move(publisher));
-    }
-    return publishers;
+io::TomlRow<RegistryConfig> publisher_row() {
+    using P = PublisherConfig;
+    using io::key;
+    io::TomlRows<P> rows{
+        key("name", &P::name, {.is_required = true, .check = must_be_name("a publisher")})
+            .sample(R"("tool")"),
+    };
+    rows.add(io::within(&P::provider, provider_rows(R"("https://token.actions.githubusercontent.com")")));
+    rows.add(io::within(
+        &P::provider,
+        {key("audience", &identity::ProviderRules::client_id, {.fallback = "the host of `public_url`"})
+             .hint("without it the host of public_url", R"("wheels.example.org")")}));
+    rows.add({
+        key("index", &P::index, {.is_required = true, .check = index_name_fault}).sample(R"("main")"),
+        key("projects", &P::projects, projects_facts("names the projects that it may upload, or \"*\""))
+            .sample(R"(["tool"])"),
+        key("claims", &P::claims, {.fallback = "required"})
+            .hint("exact texts; only a ref may end in *",
+                  R"({ repository = "octo-org/tool", ref = "refs/tags/*" })"),
+        key("azp", &P::azp,
+            {.hint = "the client that asks for the tokens of a service account; without it they are for us "
+                     "alone"})
+            .sample(R"("ci")"),
+        key("pull_requests", &P::pull_requests).hint("true: also jobs of pull requests and merge requests"),
+    });
+    return io::table(
+        "publisher", &RegistryConfig::publishers, std::move(rows),
+        {.hint = "Jobs of continuous integration upload with an identity token of their provider. "
+                 "See docs/how-to/publish-from-ci.md."},
+        check_publisher);
 }
 
 }  // namespace wheelyard::registry

@@ -12,8 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "lib/io/toml.hpp"
-#include "registry/config/identity_config.hpp"
 #include "registry/identity/provider.hpp"
 
 namespace wheelyard::registry {
@@ -29,10 +27,5 @@ struct PublisherConfig {
         azp;  // the client that asks for the tokens, of a service account; empty: tokens are for us alone
     bool pull_requests = false;
 };
-
-// Reads all [[publisher]] of the document. `public_url` of the server: its host is the usual audience. Tables of one
-// issuer, and an [[identity]] of it, share what is fetched of it, so they must say the same of it.
-[[nodiscard]] std::vector<PublisherConfig> read_publishers(io::TomlTable& root, const std::string& public_url,
-                                                           const std::vector<IdentityConfig>& identities);
 
 }  // namespace wheelyard::registry

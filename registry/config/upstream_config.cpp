@@ -7,9 +7,8 @@
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
 #include "lib/wheel/name.hpp"
-#include "registry/config/config.hpp"
+#include "registry/config/config_rows.hpp"
 #include "registry/config/limits.hpp"
-#include "registry/config/policy_config.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -18,19 +17,24 @@ constexpr std::int64_t max_cooldown_days = 3650;
 constexpr std::int64_t max_cache_mib_limit = max_quota_mib;  // of what is kept of an upstream
 
 // Projects are compared by their normalised names, so patterns are, too: "Our_*" matches our-tools.
-std::vector<std::string> read_globs(io::TomlTable& table, std::string_view key) {
-    std::vector<std::string> globs;
-    for (const std::string& text : table.strings_or(key, {})) {
-        if (text.empty() || text.find('/') != std::string::npos)
-            table.report(key, "`" + text + "` is not a pattern of project names, such as \"our-*\"");
-        globs.push_back(wheel::normalize_name(text));
-    }
-    return globs;
+io::TomlFacts globs_facts(std::string fallback) {
+    const auto is_glob = [](const std::string& text) {
+        return !text.empty() && text.find('/') == std::string::npos;
+    };
+    return {.type = "list of globs",
+            .fallback = std::move(fallback),
+            .check = io::must(is_glob, "a pattern of project names, such as \"our-*\""),
+            .normal = wheel::normalize_name};
+}
+
+std::string host_of(const std::string& text) {
+    const auto url = base::parse_url("https://" + text + "/");
+    const std::string place = url ? url->host + (url->port.empty() ? "" : ":" + url->port) : std::string();
+    return place == base::ascii_lower(text) ? place : std::string();
 }
 
 // Over plain HTTP anybody on the way could change pages and hashes.
-void read_url(io::TomlTable& table, UpstreamConfig& upstream) {
-    upstream.url = table.string("url");
+void check_url(io::TomlTable& table, UpstreamConfig& upstream) {
     if (upstream.url.empty()) return;  // reported
     if (!upstream.url.ends_with('/')) upstream.url += '/';
     const auto url = base::parse_url(upstream.url);
@@ -44,60 +48,64 @@ void read_url(io::TomlTable& table, UpstreamConfig& upstream) {
         table.report("url", "http:// is accepted only for a host in private_hosts; use https://");
 }
 
-UpstreamConfig read_upstream(io::TomlTable& table, const std::string& index_name) {
-    UpstreamConfig upstream;
-    upstream.name = table.string("name");
-    if (const std::string fault = index_name_fault(upstream.name); !upstream.name.empty() && !fault.empty())
-        table.report("name", "an upstream is named like an index: " + fault);
-    upstream.cache_index = index_name + "." + upstream.name;
-    upstream.private_hosts = read_hosts(table, "private_hosts");
-    upstream.hosts = read_hosts(table, "hosts");
+void finish_upstream(io::TomlTable& table, UpstreamConfig& upstream, IndexConfig& index) {
+    upstream.cache_index = index.name + "." + upstream.name;
+    upstream.sdists = index.sdists;
+    upstream.policy.variants = index.policy.variants;
     upstream.hosts.insert(upstream.private_hosts.begin(), upstream.private_hosts.end());
-    read_url(table, upstream);
-    upstream.allow = read_globs(table, "allow");
-    upstream.deny = read_globs(table, "deny");
-    upstream.cooldown_days = table.integer_or("cooldown_days", 0, 0, max_cooldown_days);
-    upstream.cooldown_except = read_globs(table, "cooldown_except");
-    upstream.max_cache_bytes =
-        static_cast<std::uint64_t>(table.integer_or("max_cache_mib", 0, 0, max_cache_mib_limit)) * base::mib;
-    upstream.inspect_first = table.boolean_or("inspect_first", false);
-    upstream.policy = read_policy(table.table_or_empty("policy"), "mirror");
-    upstream.proxy = table.string_or("proxy", "");
-    upstream.username = table.string_or("username", "");
-    upstream.password_file = table.path_if("password_file").value_or("");
+    check_url(table, upstream);
     if (upstream.username.empty() != upstream.password_file.empty())
         table.report("username", "username and password_file belong together");
-    return upstream;
+    if (std::any_of(index.upstreams.begin(), index.upstreams.end(),
+                    [&](const UpstreamConfig& other) { return other.name == upstream.name; }))
+        table.report("name", "two upstreams of this index are named `" + upstream.name + "`");
 }
 
 }  // namespace
 
-std::set<std::string> read_hosts(io::TomlTable& table, std::string_view key) {
-    std::set<std::string> hosts;
-    for (const std::string& text : table.strings_or(key, {})) {
-        const auto url = base::parse_url("https://" + text + "/");
-        const std::string place =
-            url ? url->host + (url->port.empty() ? "" : ":" + url->port) : std::string();
-        if (place.empty() || place != base::ascii_lower(text))
-            table.report(key, "`" + text +
-                                  "` is not the name of a host, such as \"files.example.org\" or "
-                                  "\"files.example.org:8443\"");
-        else
-            hosts.insert(place);
-    }
-    return hosts;
+io::TomlFacts hosts_facts() {
+    return {.type = "list of hosts",
+            .check = io::must([](const std::string& text) { return !host_of(text).empty(); },
+                              "the name of a host, such as \"files.example.org\" or "
+                              "\"files.example.org:8443\""),
+            .normal = host_of};
 }
 
-std::vector<UpstreamConfig> read_upstreams(io::TomlTable& index, const std::string& index_name) {
-    std::vector<UpstreamConfig> upstreams;
-    for (io::TomlTable& table : index.tables("upstream")) {
-        UpstreamConfig upstream = read_upstream(table, index_name);
-        if (std::any_of(upstreams.begin(), upstreams.end(),
-                        [&](const UpstreamConfig& other) { return other.name == upstream.name; }))
-            table.report("name", "two upstreams of this index are named `" + upstream.name + "`");
-        upstreams.push_back(std::move(upstream));
-    }
-    return upstreams;
+io::TomlRow<IndexConfig> upstream_row() {
+    using U = UpstreamConfig;
+    using io::key;
+    io::TomlRows<U> rows{
+        key("name", &U::name, {.is_required = true, .check = must_be_name("an upstream")})
+            .sample(R"("public")"),
+        key("url", &U::url, {.type = "URL", .is_required = true})
+            .sample(R"("https://index.example.org/simple/")"),
+        key("hosts", &U::hosts, hosts_facts())
+            .hint("more hosts that its links and redirects may name", R"(["files.example.org"])"),
+        key("private_hosts", &U::private_hosts, hosts_facts())
+            .hint("hosts that may have private addresses, and may be asked over http"),
+        key("allow", &U::allow, globs_facts("all")).hint("projects, as globs; empty: all"),
+        key("deny", &U::deny, globs_facts("none")).sample(R"(["our-*"])"),
+        key("cooldown_days", &U::cooldown_days, {.range = {0, max_cooldown_days}})
+            .hint("files younger than this are not offered ..."),
+        key("cooldown_except", &U::cooldown_except, globs_facts("none"))
+            .hint("... but those of these projects are"),
+        key("max_cache_mib", &U::max_cache_bytes, {.range = {0, max_cache_mib_limit}, .unit = base::mib})
+            .hint("fetched files that are kept, the last used ones; 0: all"),
+        key("proxy", &U::proxy, {.type = "URL"}),
+        key("username", &U::username).hint("sent to the host of `url` only", R"("reader")"),
+        key("password_file", &U::password_file).sample(R"("secrets/reader")"),
+        key("inspect_first", &U::inspect_first)
+            .hint("true: nothing of a file is sent before it is inspected"),
+        policy_row(
+            &U::policy, "mirror",
+            {.hint = "What to do about findings in wheels of this upstream: the keys of [index.policy]; "
+                     "its default preset is \"mirror\".",
+             .sample = "# \"gpu.architecture_missing\" = \"quarantine\"\n"}),
+    };
+    return io::table("upstream", &IndexConfig::upstreams, std::move(rows),
+                     {.hint = "Other indexes whose projects this one also offers: asked in order for what no "
+                              "index here has or owns."},
+                     finish_upstream);
 }
 
 bool may_be_private(const UpstreamConfig& upstream, const base::Url& url) {

@@ -1,4 +1,5 @@
-// Upstreams of an index: other indexes whose projects it also offers, and the rules for what is taken from them.
+// Upstreams of an index: other indexes whose projects it also offers, and the rules for what is taken from
+// them.
 //
 //     [[index.upstream]]
 //     name = "public"
@@ -12,12 +13,10 @@
 #include <filesystem>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "lib/base/text/url.hpp"
 #include "lib/inspect/verdict/policy.hpp"
-#include "lib/io/toml.hpp"
 
 namespace wheelyard::registry {
 
@@ -25,8 +24,8 @@ struct UpstreamConfig {
     std::string name;
     std::string cache_index;  // "main.public": the index of the catalog that has what was fetched
     std::string url;          // of its simple pages; ends in '/'
-    // "host", with the usual port of its scheme, or "host:port": what links and redirects may name, the URL's own among
-    // them.
+    // "host", with the usual port of its scheme, or "host:port": what links and redirects may name, the URL's
+    // own among them.
     std::set<std::string> hosts = {};
     std::set<std::string> private_hosts = {};       // of them, those that may have private addresses
     std::vector<std::string> allow = {};            // globs of normalised project names; empty: all
@@ -43,14 +42,10 @@ struct UpstreamConfig {
     bool operator==(const UpstreamConfig&) const = default;
 };
 
-// A list of hosts as base::Url has them: lower case, with the port if one is written.
-[[nodiscard]] std::set<std::string> read_hosts(io::TomlTable& table, std::string_view key);
-[[nodiscard]] std::vector<UpstreamConfig> read_upstreams(io::TomlTable& index, const std::string& index_name);
-
-// Whether the URL's host may have a private address. Pure.
+// Says whether the URL's host may have a private address. Pure.
 [[nodiscard]] bool may_be_private(const UpstreamConfig& upstream, const base::Url& url);
 
-// Whether one of the globs matches the normalised name. Pure.
+// Says whether one of the globs matches the normalised name. Pure.
 [[nodiscard]] bool matches_any(const std::vector<std::string>& patterns, const std::string& project);
 
 }  // namespace wheelyard::registry

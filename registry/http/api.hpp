@@ -1,6 +1,6 @@
-// The JSON API under /api/v1, as the server sees it: each operation's address, arguments and limits, and who answers it.
-// The operations themselves are rows of registry/api/operation.hpp; the router, the OpenAPI document and the list of
-// arguments all read the same row, so they cannot differ.
+// The JSON API under /api/v1, as the server sees it: each operation's address, arguments and limits, and who
+// answers it. The operations themselves are rows of registry/api/operation.hpp; the router, the OpenAPI
+// document and the list of arguments all read the same row, so they cannot differ.
 #pragma once
 
 #include <functional>
@@ -34,7 +34,8 @@ enum class BodyKind {
     form,      // multipart
 };
 
-// Whose slots a request takes that shows no credentials: strangers at one door leave those at the others alone.
+// Whose slots a request takes that shows no credentials: strangers at one door leave those at the others
+// alone.
 enum class StrangersPool { other, login, publisher, renewal };
 inline constexpr std::size_t strangers_pools = 4;
 
@@ -69,7 +70,7 @@ struct ApiRequest {
     std::string content_type = {};
     std::string if_none_match = {};  // of a client that has ApiReply::tag the body need not be made
     std::string client = {};         // its address, for limits of those without a token
-    std::string body = {};           // at most Operation::max_body_bytes; for a task's log its raw bytes
+    std::string body = {};           // at most Operation::max_body_bytes; for a build's log its raw bytes
 };
 
 struct ApiReply {
@@ -94,12 +95,14 @@ struct Admission {
 class ApiService {
   public:
     virtual ~ApiService() = default;
-    // Both run on a pool thread and may block on the disk.
-    // Checks the credentials (401, 403), which of operations without a token are in the body; otherwise before the body is
-    // read. A rejected client takes no slot.
+    // Both run on a pool thread and may block on the disk. Checks the credentials (401, 403), which of
+    // operations without a token are in the body; otherwise before the body is read. A rejected client takes
+    // no slot.
     [[nodiscard]] virtual Answered<Admission> admit(const ApiRequest& request) = 0;
     // Checks the credentials again, and their scope: a token may have been revoked in between.
     [[nodiscard]] virtual Answered<ApiReply> answer(const ApiRequest& request) = 0;
 };
+
+[[nodiscard]] std::string render_openapi(Operations api);
 
 }  // namespace wheelyard::http

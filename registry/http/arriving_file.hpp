@@ -1,9 +1,10 @@
-// A file of known size that is sent while it is still written: one writer, any number of readers, each at its own speed.
+// A file of known size that is sent while it is still written: one writer, any number of readers, each at its
+// own speed.
 //
 //     0 ─────── readable ─────────── written ──────── size - held_back_bytes ──── size
 //
-// Readers read the file itself, so memory does not grow with them, and none of them holds the writer back. The last
-// bytes are readable only after end(true): what turns out to be wrong was never sent completely.
+// Readers read the file itself, so memory does not grow with them, and none of them holds the writer back.
+// The last bytes are readable only after end(true): what turns out to be wrong was never sent completely.
 #pragma once
 
 #include <chrono>
@@ -36,8 +37,8 @@ class ArrivingFile {
 
     // Readers, on any thread.
     [[nodiscard]] Progress progress() const;
-    // Calls `wake` once, as soon as more than `offset` bytes are readable or the file has ended: at once, or on the
-    // writer's thread.
+    // Calls `wake` once, as soon as more than `offset` bytes are readable or the file has ended: at once, or
+    // on the writer's thread.
     void call_when_past(std::uint64_t offset, std::function<void()> wake);
     [[nodiscard]] int file() const { return file_.get(); }
     [[nodiscard]] std::uint64_t size_bytes() const { return size_bytes_; }

@@ -1,6 +1,7 @@
-// Incremental, strict and bounded decoder of the chunked transfer coding (RFC 9112 §7.1). Used instead of
-// Beast's because it writes into the caller's buffer, lets the caller read a chunk's data directly from the
-// socket, and bounds extensions and trailers.
+// Incremental, strict and bounded decoder of the chunked transfer coding (RFC 9112 §7.1). It writes into the
+// caller's buffer and lets the caller read a chunk's data from the socket into place, which Beast's parser
+// cannot. That parser also takes folded trailers, refuses a blank after a size, and bounds neither extensions
+// nor trailers.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Compresses texts for clients that take that (RFC 9110 §8.4.1, §12.5.3): replies of their own, and copies that stay with a page.
+// Compresses texts for clients that take that (RFC 9110 §8.4.1, §12.5.3): replies of their own, and copies
+// that stay with a page.
 #pragma once
 
 #include <array>
@@ -19,23 +20,23 @@ namespace wheelyard::http {
 // "gzip", "zstd", as in Content-Encoding; "" for none.
 [[nodiscard]] std::string_view content_coding(Coding coding);
 
-// A strong ETag identifies one representation (RFC 9110 §8.8.3): another media type (`form`) or coding of the same bytes needs
-// another ETag.
+// A strong ETag identifies one representation (RFC 9110 §8.8.3): another media type (`form`) or coding of the
+// same bytes needs another ETag.
 [[nodiscard]] std::string etag_of(std::string_view tag, std::string_view form, Coding coding);
 
-// Compresses a text that was rendered for this request and has no ETag; such texts are small. Not for replies that contain secrets
-// beside what the client has sent: their length would tell of both (BREACH).
+// Compresses a text that was rendered for this request and has no ETag; such texts are small. Not for replies
+// that contain secrets beside what the client has sent: their length would tell of both (BREACH).
 void compress_reply(Reply& reply, const RequestHead& head);
 
 // The compressed copies of a page's two texts, each made once. Thread-safe.
 class PackedCopies {
   public:
-    // Whether `copy` is final.
+    // Says whether `copy` is final.
     [[nodiscard]] bool has(PageForm form, Coding coding) const;
     // nullptr: not made yet, or of no use.
     [[nodiscard]] SharedText copy(PageForm form, Coding coding) const;
-    // What the copies of a text in both codings take once they are made: hashes in hexadecimal become half as long, all
-    // else of a page shorter still.
+    // What the copies of a text in both codings take once they are made: hashes in hexadecimal become half as
+    // long, all else of a page shorter still.
     [[nodiscard]] static constexpr std::size_t expected_bytes(std::size_t text_bytes) {
         return 2 * (text_bytes / 2);
     }

@@ -1,6 +1,6 @@
-// Requests that only one of several nodes may answer: those that write. Another node passes them on to it, with the
-// client's credentials and its body as it arrives, and returns its answer. A redirect would not do: uploaders such as twine
-// follow none with a body.
+// Requests that only one of several nodes may answer: those that write. Another node passes them on to it,
+// with the client's credentials and its body as it arrives, and returns its answer. A redirect would not do:
+// uploaders such as twine follow none with a body.
 #pragma once
 
 #include <memory>
@@ -12,15 +12,16 @@
 
 namespace wheelyard::http {
 
-// Set on what a node passed on, so that it is passed on once. Its value is ForwardService::id() of the node that it is for:
-// only who reads the database knows that, so what the next field says is believed with it.
+// Set on what a node passed on, so that it is passed on once. Its value is ForwardService::id() of the node
+// that it is for: only who reads the database knows that, so what the next field says is believed with it.
 inline constexpr std::string_view forwarded_field = "X-Wheelyard-Forwarded";
 // Whom a limit for each client counts: forwarded.hpp.
 inline constexpr std::string_view client_field = "X-Wheelyard-Client";
 
 class ForwardedRequest : public BodySink {
   public:
-    // After the last byte, or when it wants no more: the other node's answer, or the problem of not having one.
+    // After the last byte, or when it wants no more: the other node's answer, or the problem of not having
+    // one.
     [[nodiscard]] virtual Reply finish() = 0;
 };
 
@@ -31,8 +32,8 @@ class ForwardService {
     [[nodiscard]] virtual Writer writer() const = 0;  // fast; any thread
     // The random id of this run of this node; the other nodes read it from the database. Any thread.
     [[nodiscard]] virtual const std::string& id() const = 0;
-    // 503: the writer is not known. Runs on a pool thread, as feed() and finish() do: all may wait for the network.
-    // `client`: as client_of() names it.
+    // 503: the writer is not known. Runs on a pool thread, as feed() and finish() do: all may wait for the
+    // network. `client`: as client_of() names it.
     [[nodiscard]] virtual Answered<std::unique_ptr<ForwardedRequest>> begin(const RequestHead& head,
                                                                             const std::string& client) = 0;
 };

@@ -4,16 +4,19 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <string>
 
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/base/text/url.hpp"
 
 namespace wheelyard::http {
 
 namespace {
 
-// Cuts the last part off `text`, at the last `separator` outside of a quoted string (RFC 9110 §5.6.4). A text with an open
-// quote has no parts: a client may have opened it so that it takes in what the proxy has added.
+// Cuts the last part off `text`, at the last `separator` outside of a quoted string (RFC 9110 §5.6.4). A text
+// with an open quote has no parts: a client may have opened it so that it takes in what the proxy has added.
 std::string_view take_last(std::string_view& text, char separator) {
     bool is_quoted = false;
     std::size_t begin = 0;
@@ -31,8 +34,8 @@ std::string_view take_last(std::string_view& text, char separator) {
     return last;
 }
 
-// "192.0.2.1:4711", "[2001:db8::1]:4711", "2001:db8::1". Each address in one form, and "::ffff:192.0.2.1" or "::ffff:c000:201",
-// which is an IPv4 client at a socket for both, as that client.
+// "192.0.2.1:4711", "[2001:db8::1]:4711", "2001:db8::1". Each address in one form, and "::ffff:192.0.2.1" or
+// "::ffff:c000:201", which is an IPv4 client at a socket for both, as that client.
 std::string address_of(std::string_view node) {
     constexpr std::size_t max_name_bytes = 64;
     if (node.starts_with('[')) node = node.substr(1, std::min(node.find(']'), node.size()) - 1);
@@ -114,6 +117,98 @@ std::string network_of_client(std::string_view client) {
     std::array<char, 4> bytes{};
     if (::inet_pton(AF_INET, std::string(client).c_str(), bytes.data()) != 1) return std::string(client);
     return std::string(client.substr(0, client.rfind('.'))) + ".0/24";
+}
+
+namespace {
+
+constexpr std::size_t max_forwarded_bytes =
+    255;  // of a host or a path that a proxy reports: DNS names have 253
+
+std::string_view last_of(std::string_view list) {
+    return take_last_of_list(list);
+}
+
+bool consists_of(std::string_view text, std::string_view marks) {
+    return std::all_of(text.begin(), text.end(), [&](char c) {
+        return base::is_ascii_alnum(c) || marks.find(c) != std::string_view::npos;
+    });
+}
+
+bool is_host(std::string_view host) {
+    return !host.empty() && host.size() <= max_forwarded_bytes && consists_of(host, "-._:[]");
+}
+
+// "/pypi" and "/pypi/" are "/pypi"; "/" and what is no path, or leaves it, is none.
+std::string_view path_prefix(std::string_view prefix) {
+    if (prefix.ends_with('/')) prefix.remove_suffix(1);
+    if (!prefix.starts_with('/') || prefix.size() > max_forwarded_bytes || !consists_of(prefix, "/-._~"))
+        return {};
+    for (const std::string_view segment : base::split(prefix.substr(1), '/'))
+        if (segment.empty() || segment == "." || segment == "..") return {};
+    return prefix;
+}
+
+}  // namespace
+
+std::string public_url_of(const RequestHead& head, bool is_tls, bool is_from_proxy,
+                          std::string_view configured) {
+    if (!configured.empty()) return std::string(configured);
+    std::string scheme = is_tls ? "https" : "http";
+    std::string_view host = head.host;
+    std::string_view prefix;
+    if (is_from_proxy) {
+        std::string_view said = last_of(head.forwarded_proto);
+        if (said.empty()) said = parameter_of(last_of(head.forwarded), "proto");
+        if (const std::string proto = base::ascii_lower(said); proto == "https" || proto == "http")
+            scheme = proto;
+        said = last_of(head.forwarded_host);
+        if (said.empty()) said = parameter_of(last_of(head.forwarded), "host");
+        if (is_host(said)) host = said;
+        prefix = path_prefix(last_of(head.forwarded_prefix));
+    }
+    return scheme.append("://").append(host).append(prefix);
+}
+
+bool is_from_other_site(const RequestHead& head, std::string_view base_url) {
+    if (head.method == "GET" || head.method == "HEAD" || head.method == "OPTIONS") return false;
+    if (!head.fetch_site.empty()) return head.fetch_site != "same-origin" && head.fetch_site != "none";
+    if (head.origin.empty()) return false;
+    const auto origin = base::parse_url(head.origin);  // "null" is no URL
+    const auto own = base::parse_url(base_url);
+    return !origin || !own || origin->host != own->host;
+}
+
+std::string_view path_of_target(std::string_view target) {
+    for (const std::string_view scheme : {std::string_view("http://"), std::string_view("https://")}) {
+        if (!base::equals_ignoring_case(target.substr(0, scheme.size()), scheme)) continue;
+        const auto slash = target.find('/', scheme.size());
+        target = slash == std::string_view::npos ? std::string_view("/") : target.substr(slash);
+        break;
+    }
+    if (!target.starts_with('/')) return {};
+    return target.substr(0, target.find('?'));
+}
+
+std::string relative_url(std::string_view from, std::string_view to) {
+    if (from.empty()) return std::string(to);
+    const std::string_view path = to.substr(0, to.find('?'));
+    const auto differ = std::mismatch(from.begin(), from.end(), path.begin(), path.end()).first;
+    const std::string_view same = from.substr(0, static_cast<std::size_t>(differ - from.begin()));
+    const std::size_t folder = same.rfind('/') + 1;  // of both; 0 if there is none
+    std::string link;
+    for (auto levels = std::count(from.begin() + static_cast<std::ptrdiff_t>(folder), from.end(), '/');
+         levels > 0; --levels)
+        link += "../";
+    const std::string_view rest = to.substr(folder);
+    // Without it the rest would mean the request's own address, a scheme, or another host.
+    const std::string_view first = rest.substr(0, rest.find_first_of("/?"));
+    const bool is_odd = first.empty() || first.find(':') != std::string_view::npos;
+    if (link.empty() && is_odd) link = "./";
+    return link.append(rest);
+}
+
+std::string root_from(const RequestHead& head) {
+    return relative_url(path_of_target(head.target), "/");
 }
 
 }  // namespace wheelyard::http

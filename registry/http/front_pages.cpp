@@ -7,7 +7,6 @@
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "lib/page/frame.hpp"
-#include "lib/page/search_form.hpp"
 #include "lib/page/template.hpp"
 #include "lib/simple/client_config.hpp"
 

@@ -1,4 +1,5 @@
-// The pages that the server renders itself: the list of indexes, how to use one, and errors for people. No I/O.
+// The pages that the server renders itself: the list of indexes, how to use one, and errors for people. No
+// I/O.
 #pragma once
 
 #include <string>
@@ -27,7 +28,7 @@ struct IndexEntry {
 // ", but one is called `main`", of those that the front page lists; empty: none is like `name`.
 [[nodiscard]] std::string but_one_like(std::string_view name, const std::vector<IndexEntry>& indexes);
 
-// `root` of all pages: from the page to the server's front page, "" or "../../" (relative_url.hpp).
+// `root` of all pages: from the page to the server's front page, "" or "../../" (forwarded.hpp).
 [[nodiscard]] std::string render_front_page(const page::Farm& farm, const std::vector<IndexEntry>& indexes);
 // `base_url` is the server's URL as the reader sees it, such as "https://wheels.example.org".
 [[nodiscard]] std::string render_index_page(const page::Farm& farm, const IndexEntry& index,
@@ -38,11 +39,13 @@ struct IndexEntry {
                                             std::string_view base_url);
 [[nodiscard]] std::string render_problem_page(const page::Farm& farm, std::string_view root,
                                               const wire::Problem& problem);
-// Files in quarantine, storage, tokens and the last changes, for operators: all of it comes by the script, from the API.
+// Files in quarantine, storage, tokens and the last changes, for operators: all of it comes by the script,
+// from the API.
 [[nodiscard]] std::string render_operators_page(const page::Farm& farm, std::string_view root);
 // Where people log in, and where a provider sends them back to: the script does both, by the API.
 [[nodiscard]] std::string render_login_page(const page::Farm& farm, std::string_view root);
-// The 404 of a project in the web UI: which other indexes have it, where to search and to ask. `project`: normalized.
+// The 404 of a project in the web UI: which other indexes have it, where to search and to ask. `project`:
+// normalized.
 [[nodiscard]] std::string render_missing_project_page(const page::Farm& farm, std::string_view root,
                                                       std::string_view index, std::string_view project,
                                                       const std::vector<IndexEntry>& elsewhere = {});

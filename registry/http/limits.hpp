@@ -27,8 +27,8 @@ inline constexpr std::size_t max_trailer_bytes = 8 * base::kib;  // of a chunked
 // Below this, compression saves less than a packet.
 inline constexpr std::size_t min_packed_bytes = 512;
 
-// Files that are sent while they arrive.
-// Sent after the last check only. Files below min_arriving_bytes are sent when they are complete: they take no time.
+// Files that are sent while they arrive. Sent after the last check only. Files below min_arriving_bytes are
+// sent when they are complete: they take no time.
 inline constexpr std::uint64_t held_back_bytes = 64 * base::kib;
 inline constexpr std::uint64_t min_arriving_bytes = 1 * base::mib;
 // Readers wake up after this many bytes, and after this time if there are fewer.

@@ -1,6 +1,6 @@
-// Converts the operations to OpenAPI: paths and methods, parameters and bodies from their arguments, and one schema for
-// problems.
-#include "registry/http/openapi.hpp"
+// Converts the operations to OpenAPI: paths and methods, parameters and bodies from their arguments, and one
+// schema for problems.
+#include "registry/http/api.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,6 @@
 
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
-#include "registry/http/api.hpp"
 
 namespace wheelyard::http {
 
@@ -159,7 +158,8 @@ std::string render_openapi(Operations api) {
     return Json::object(
                {{"openapi", "3.1.0"},
                 {"info", Json::object({{"title", "wheelyard-registry"}, {"version", WHEELYARD_VERSION}})},
-                // From the document's own address: below whatever path a proxy shows it (OpenAPI 3.1, §4.8.5).
+                // From the document's own address: below whatever path a proxy shows it (OpenAPI 3.1,
+                // §4.8.5).
                 {"servers", Json(Json::Array{Json::object({{"url", "../.."}})})},
                 {"paths", std::move(paths)},
                 {"components", Json::object({{"schemas", Json::object({{"Problem", problem_schema()}})},

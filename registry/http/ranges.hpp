@@ -30,7 +30,8 @@ struct RangeChoice {
 // If-None-Match: whether the list of entity tags contains `etag` (weak comparison) or is "*".
 [[nodiscard]] bool names_etag(std::string_view if_none_match, std::string_view etag);
 
-// Whether to answer 304. If-Modified-Since (whole seconds) counts only without If-None-Match. Empty: absent.
+// Says whether to answer 304. If-Modified-Since (whole seconds) counts only without If-None-Match. Empty:
+// absent.
 [[nodiscard]] bool not_modified(std::string_view if_none_match, std::string_view if_modified_since,
                                 std::string_view etag, base::UnixMicros last_modified);
 

@@ -1,12 +1,14 @@
-// Who may read a private index (docs/reference/reading.md). The server asks before it answers any request under the
-// address of such an index; requests under public indexes ask nobody.
+// Who may read a private index (docs/reference/reading.md). The server asks before it answers any request
+// under the address of such an index; requests under public indexes ask nobody.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "lib/wire/problem.hpp"
+#include "registry/http/reply.hpp"
 
 namespace wheelyard::http {
 
@@ -34,13 +36,30 @@ struct Reader {
 class ReaderService {
   public:
     virtual ~ReaderService() = default;
-    // The answer to credentials that cannot be those of anybody, without a look at the tokens: it costs the caller's thread nothing.
+    // The answer to credentials that cannot be those of anybody, without a look at the tokens: it costs the
+    // caller's thread nothing.
     [[nodiscard]] virtual std::optional<wire::Problem> refuse_at_sight(const std::string& authorization) = 0;
     // Both read the tokens for each request, so that a revoked one is refused, and run off the I/O threads.
     // Status 401: no valid credentials; 503: they cannot be checked.
     [[nodiscard]] virtual wire::Answered<Reader> may_read(const ReadRequest& request) = 0;
     // The private indexes that the credentials may read, wholly or in part. None for invalid credentials.
     [[nodiscard]] virtual std::vector<std::string> readable(const std::string& authorization) = 0;
+};
+
+struct RemoteAnswer {
+    SharedArrivingFile arriving = {};  // exactly the bytes that were asked for; null: `problem`
+    wire::Problem problem = {};
+};
+
+class RemoteFileService {
+  public:
+    virtual ~RemoteFileService() = default;
+    // Where anybody gets the file for some minutes; nullopt: clients do not reach the store. Fast; any
+    // thread.
+    [[nodiscard]] virtual std::optional<std::string> url_for(const RemoteFile& file) = 0;
+    // Calls `then` once, on another thread: when the first bytes have come, or with the problem. Fast; any
+    // thread.
+    virtual void fetch(const RemoteFile& file, std::function<void(RemoteAnswer)> then) = 0;
 };
 
 }  // namespace wheelyard::http

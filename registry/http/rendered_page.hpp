@@ -1,4 +1,5 @@
-// Replies with what comes from an upstream: a page that lies in memory in all of its forms, METADATA, an arriving file.
+// Replies with what comes from an upstream: a page that lies in memory in all of its forms, METADATA, an
+// arriving file.
 #pragma once
 
 #include "registry/http/reply.hpp"
@@ -8,8 +9,8 @@
 
 namespace wheelyard::http {
 
-// Whether compressing the page for this request takes noticeable time: pack_page, not on an I/O thread, makes the copy that the
-// page then keeps.
+// Says whether compressing the page for this request takes noticeable time: pack_page, not on an I/O thread,
+// makes the copy that the page then keeps.
 [[nodiscard]] bool is_worth_packing(const RenderedPage& page, const Route& route, const RequestHead& head);
 void pack_page(const RenderedPage& page, const Route& route, const RequestHead& head);
 // The form that the route or the Accept header names: 200, 304 or 406. The reply shares the page's text.

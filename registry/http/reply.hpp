@@ -1,5 +1,5 @@
-// A reply as a value: status, header fields, and a body (text, a cached page, a slice of an open file, a file that still
-// arrives, or one of a blob store).
+// A reply as a value: status, header fields, and a body (text, a cached page, a slice of an open file, a file
+// that still arrives, or one of a blob store).
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,8 @@ struct FileSlice {
 
 using SharedText = std::shared_ptr<const std::string>;
 
-// Bytes of a file that are in a blob store, not on this machine: the connection asks remote_files.hpp for them.
+// Bytes of a file that are in a blob store, not on this machine: the connection asks remote_files.hpp for
+// them.
 struct RemoteFile {
     std::string sha256;
     std::string filename;
@@ -50,13 +51,15 @@ struct Reply {
     void add(std::string_view name, std::string_view value);
     // In place of the field of this name, if there is one.
     void replace(std::string_view name, std::string_view value);
-    // Its value; empty: there is none. Names compare without case (RFC 9110 §5.1): another node's are lower-case.
+    // Its value; empty: there is none. Names compare without case (RFC 9110 §5.1): another node's are
+    // lower-case.
     [[nodiscard]] std::string_view field(std::string_view name) const;
     [[nodiscard]] std::uint64_t body_size() const;
 };
 
 // What a node adds to each answer while it reads without the database: since when, and until when at most
-// ("2026-11-28T19:33:00.000000Z until 2026-11-28T20:33:00.000000Z"). An answer with it may lack what was uploaded after that.
+// ("2026-11-28T19:33:00.000000Z until 2026-11-28T20:33:00.000000Z"). An answer with it may lack what was
+// uploaded after that.
 inline constexpr std::string_view reading_only_field = "X-Wheelyard-Reading-Only";
 
 // What the connection adds to a reply.
@@ -71,7 +74,8 @@ struct ReplyFrame {
 // Renders the status line and all fields, including the final empty line.
 [[nodiscard]] std::string render_reply_head(const Reply& reply, const ReplyFrame& frame);
 
-// RFC 9457 body; the title with the offending value is also the reason phrase. Adds WWW-Authenticate to 401 and Retry-After to 503.
+// RFC 9457 body; the title with the offending value is also the reason phrase. Adds WWW-Authenticate to 401
+// and Retry-After to 503.
 [[nodiscard]] Reply reply_problem(const wire::Problem& problem);
 // What only the log explains. `advice`: whether the request may be repeated.
 [[nodiscard]] inline wire::Problem internal_problem(std::string_view advice) {
@@ -88,7 +92,7 @@ struct ReplyFrame {
 [[nodiscard]] Reply reply_uploads_go_to(std::string_view method, std::string_view url);
 // For what only some callers may read: no shared cache keeps it (RFC 9111 §5.2.2.7).
 void keep_private(Reply& reply);
-// Whether the client reads HTML and no JSON: a browser, not an installer.
+// Says whether the client reads HTML and no JSON: a browser, not an installer.
 [[nodiscard]] bool is_for_browsers(std::string_view accept);
 // Makes the reply a page of the web UI; its status stays.
 void show_page(Reply& reply, std::string page);
@@ -103,7 +107,8 @@ void tell_publisher(Reply& reply);
 // The policy of Simple pages: no scripts, no frames, no resources at all.
 inline constexpr std::string_view simple_page_policy =
     "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-// The policy of the web UI: the style sheet and the scripts of this server, none from other hosts, none inline.
+// The policy of the web UI: the style sheet and the scripts of this server, none from other hosts, none
+// inline.
 [[nodiscard]] std::string web_ui_policy();
 // A file whose name contains its hash: may be cached permanently.
 [[nodiscard]] Reply reply_asset(std::string_view content_type, std::string bytes);

@@ -2,6 +2,7 @@
 #include "registry/http/request_head.hpp"
 
 #include <algorithm>
+#include <array>
 #include <boost/beast/http/basic_parser.hpp>
 
 #include "lib/base/text/text.hpp"
@@ -25,14 +26,39 @@ std::string_view view(beast::string_view text) {
     return {text.data(), text.size()};
 }
 
-// Counts of fields that may occur only once: duplicates are a means of request smuggling.
-struct Seen {
-    int host = 0;
-    int content_length = 0;
-    int transfer_encoding = 0;
-    int expect = 0;
-    int authorization = 0;
-    int content_type = 0;
+// The fields that become a value in another form.
+struct Fields : RequestHead {
+    std::string content_length_text, transfer_encoding, expect, upload_offset_text, upload_length_text;
+};
+
+// What several fields of one name are: refused as a means of request smuggling, joined with commas, or all
+// but the last one ignored.
+enum class Several { refused, joined, last };
+struct Field {
+    std::string_view name;
+    std::string Fields::*value;
+    Several several;
+};
+constexpr std::array fields{
+    Field{"Host", &Fields::host, Several::refused},
+    Field{"Content-Length", &Fields::content_length_text, Several::refused},
+    Field{"Transfer-Encoding", &Fields::transfer_encoding, Several::refused},
+    Field{"Authorization", &Fields::authorization, Several::refused},
+    Field{"Content-Type", &Fields::content_type, Several::refused},
+    Field{"Expect", &Fields::expect, Several::last},
+    Field{"Origin", &Fields::origin, Several::joined},
+    Field{"Sec-Fetch-Site", &Fields::fetch_site, Several::joined},
+    Field{"Accept", &Fields::accept, Several::joined},
+    Field{"Accept-Encoding", &Fields::accept_encoding, Several::joined},
+    Field{"If-None-Match", &Fields::if_none_match, Several::joined},
+    Field{"If-Modified-Since", &Fields::if_modified_since, Several::last},
+    Field{"Range", &Fields::range, Several::joined},
+    Field{"If-Range", &Fields::if_range, Several::last},
+    Field{"Upload-Offset", &Fields::upload_offset_text, Several::last},
+    Field{"Upload-Length", &Fields::upload_length_text, Several::last},
+    Field{upstream_via_field, &Fields::upstream_via, Several::joined},
+    Field{forwarded_field, &Fields::for_node, Several::last},
+    Field{client_field, &Fields::client_of_node, Several::last},
 };
 
 class HeadParser final : public http::basic_parser<true> {
@@ -42,11 +68,14 @@ class HeadParser final : public http::basic_parser<true> {
         body_limit(boost::none);
     }
 
-    RequestHead head;
-    Seen seen;
-    std::string transfer_encoding;
-    std::string content_length;
-    std::string expect;
+    Fields head;
+    // How many fields have this value.
+    [[nodiscard]] int count(std::string Fields::*value) const {
+        for (std::size_t i = 0; i < fields.size(); ++i)
+            if (fields[i].value == value) return seen[i];
+        return 0;
+    }
+    std::array<int, fields.size()> seen = {};
 
   private:
     void on_request_impl(http::verb /*verb*/, beast::string_view method, beast::string_view target,
@@ -56,76 +85,18 @@ class HeadParser final : public http::basic_parser<true> {
         head.http_1_1 = version == 11;
     }
 
-    void on_field_impl(http::field name, beast::string_view as_written, beast::string_view value,
+    void on_field_impl(http::field /*name*/, beast::string_view name, beast::string_view value,
                        error_code& /*ec*/) override {
-        switch (name) {
-            case http::field::host:
-                ++seen.host, head.host = view(value);
-                break;
-            case http::field::content_length:
-                ++seen.content_length, content_length = view(value);
-                break;
-            case http::field::transfer_encoding:
-                ++seen.transfer_encoding, transfer_encoding = view(value);
-                break;
-            case http::field::expect:
-                ++seen.expect, expect = view(value);
-                break;
-            case http::field::authorization:
-                ++seen.authorization, head.authorization = view(value);
-                break;
-            case http::field::content_type:
-                ++seen.content_type, head.content_type = view(value);
-                break;
-            case http::field::origin:
-                join(head.origin, value);
-                break;
-            case http::field::sec_fetch_site:
-                join(head.fetch_site, value);
-                break;
-            case http::field::accept:
-                join(head.accept, value);
-                break;
-            case http::field::if_none_match:
-                join(head.if_none_match, value);
-                break;
-            case http::field::range:
-                join(head.range, value);
-                break;
-            case http::field::if_range:
-                head.if_range = view(value);
-                break;
-            case http::field::if_modified_since:
-                head.if_modified_since = view(value);
-                break;
-            case http::field::accept_encoding:
-                join(head.accept_encoding, value);
-                break;
-            default:
-                read_other(view(as_written), value);
-                break;
-        }
-    }
-
-    // Fields without a Beast constant, and Forwarded.
-    void read_other(std::string_view name, beast::string_view value) {
         for (const ProxyField& field : proxy_fields)
-            if (base::equals_ignoring_case(name, field.name)) head.*field.value = view(value);
-        if (base::equals_ignoring_case(name, upstream_via_field)) join(head.upstream_via, value);
-        if (base::equals_ignoring_case(name, forwarded_field)) {
-            head.is_from_node = true;
-            head.for_node = view(value);
+            if (base::equals_ignoring_case(view(name), field.name)) head.*field.value = view(value);
+        for (std::size_t i = 0; i < fields.size(); ++i) {
+            if (!base::equals_ignoring_case(view(name), fields[i].name)) continue;
+            std::string& into = head.*fields[i].value;
+            if (fields[i].several != Several::joined) into.clear();
+            if (!into.empty()) into += ", ";
+            into += view(value);
+            ++seen[i];
         }
-        if (base::equals_ignoring_case(name, client_field)) head.client_of_node = view(value);
-        if (base::equals_ignoring_case(name, "Upload-Offset"))
-            head.upload_offset = base::parse_decimal(view(value));
-        if (base::equals_ignoring_case(name, "Upload-Length"))
-            head.upload_length = base::parse_decimal(view(value));
-    }
-
-    static void join(std::string& into, beast::string_view value) {
-        if (!into.empty()) into += ", ";
-        into += view(value);
     }
 
     void on_response_impl(int, beast::string_view, int, error_code&) override {}
@@ -137,8 +108,8 @@ class HeadParser final : public http::basic_parser<true> {
     void on_finish_impl(error_code&) override {}
 };
 
-// Whether every line ends in CRLF, contains no control character except tabs, and does not begin with a blank
-// (obs-fold, RFC 9112 §5.2).
+// Says whether every line ends in CRLF, contains no control character except tabs, and does not begin with a
+// blank (obs-fold, RFC 9112 §5.2).
 bool lines_are_plain(std::string_view head) {
     for (std::size_t i = 0; i < head.size(); ++i) {
         const auto c = static_cast<unsigned char>(head[i]);
@@ -160,29 +131,29 @@ bool is_plausible_host(std::string_view host) {
 }
 
 Answered<void> check_fields(const HeadParser& parser) {
-    const Seen& seen = parser.seen;
-    if (seen.host > 1) return malformed("The request has more than one Host.");
-    if (seen.host == 0 && parser.head.http_1_1) return malformed("The request has no Host (RFC 9112 §3.2).");
-    if (!is_plausible_host(parser.head.host))
-        return malformed("The Host is invalid.", parser.head.host.substr(0, 200));
-    if (seen.content_length > 1 || parser.content_length.find(',') != std::string::npos)
+    const Fields& head = parser.head;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+        if (fields[i].several == Several::refused && parser.seen[i] > 1)
+            return malformed("The request has more than one " + std::string(fields[i].name) + ".");
+    }
+    if (parser.count(&Fields::host) == 0 && head.http_1_1)
+        return malformed("The request has no Host (RFC 9112 §3.2).");
+    if (!is_plausible_host(head.host)) return malformed("The Host is invalid.", head.host.substr(0, 200));
+    if (head.content_length_text.find(',') != std::string::npos)
         return malformed("The request has more than one Content-Length.");
-    if (seen.transfer_encoding > 0 && seen.content_length > 0)
-        return malformed("The request has both Content-Length and Transfer-Encoding.");
-    if (seen.transfer_encoding > 1) return malformed("The request has more than one Transfer-Encoding.");
-    if (seen.authorization > 1) return malformed("The request has more than one Authorization.");
-    if (seen.content_type > 1) return malformed("The request has more than one Content-Type.");
-    if (seen.transfer_encoding == 1) {
-        if (!parser.head.http_1_1) return malformed("HTTP/1.0 does not support Transfer-Encoding.");
-        if (!base::equals_ignoring_case(parser.transfer_encoding, "chunked"))
+    if (parser.count(&Fields::transfer_encoding) == 1) {
+        if (parser.count(&Fields::content_length_text) > 0)
+            return malformed("The request has both Content-Length and Transfer-Encoding.");
+        if (!head.http_1_1) return malformed("HTTP/1.0 does not support Transfer-Encoding.");
+        if (!base::equals_ignoring_case(head.transfer_encoding, "chunked"))
             return wire::refuse("request.transfer_encoding", "Not implemented",
                                 "Only the transfer coding \"chunked\" is supported.",
-                                parser.transfer_encoding.substr(0, 200),
-                                "send the body with a Content-Length");
+                                head.transfer_encoding.substr(0, 200), "send the body with a Content-Length");
     }
-    if (seen.expect > 0 && parser.head.http_1_1 && !base::equals_ignoring_case(parser.expect, "100-continue"))
+    if (parser.count(&Fields::expect) > 0 && head.http_1_1 &&
+        !base::equals_ignoring_case(head.expect, "100-continue"))
         return wire::refuse("request.expectation", "Expectation failed",
-                            "The only supported expectation is 100-continue.", parser.expect.substr(0, 200),
+                            "The only supported expectation is 100-continue.", head.expect.substr(0, 200),
                             "remove the Expect header");
     return {};
 }
@@ -206,16 +177,19 @@ Answered<RequestHead> parse_request_head(std::string_view head) {
     if (ec) return malformed("The request head is not HTTP: " + ec.message() + ".");
     if (read != head.size() || !parser.is_header_done()) return malformed("The request head is incomplete.");
     if (auto checked = check_fields(parser); !checked) return tl::unexpected(std::move(checked.error()));
-    RequestHead result = std::move(parser.head);
-    result.chunked = parser.seen.transfer_encoding == 1;
-    if (parser.seen.content_length == 1) {
-        result.content_length = base::parse_decimal(parser.content_length);
+    Fields& result = parser.head;
+    result.chunked = parser.count(&Fields::transfer_encoding) == 1;
+    if (parser.count(&Fields::content_length_text) == 1) {
+        result.content_length = base::parse_decimal(result.content_length_text);
         if (!result.content_length)
-            return malformed("The Content-Length is not a number.", parser.content_length.substr(0, 64));
+            return malformed("The Content-Length is not a number.", result.content_length_text.substr(0, 64));
     }
+    result.upload_offset = base::parse_decimal(result.upload_offset_text);
+    result.upload_length = base::parse_decimal(result.upload_length_text);
+    result.is_from_node = parser.count(&Fields::for_node) > 0;
     result.keep_alive = parser.keep_alive();
-    result.expects_continue = parser.seen.expect > 0 && result.http_1_1;
-    return result;
+    result.expects_continue = parser.count(&Fields::expect) > 0 && result.http_1_1;
+    return RequestHead(std::move(result));
 }
 
 }  // namespace wheelyard::http

@@ -12,8 +12,9 @@
 
 namespace wheelyard::http {
 
-// Through which registries a request for a file of an upstream came, each by the name of its run: a registry that finds itself there
-// would wait for itself. Not Via (RFC 9110 §7.6.3): web servers in front of an index answer that one without compression.
+// Through which registries a request for a file of an upstream came, each by the name of its run: a registry
+// that finds itself there would wait for itself. Not Via (RFC 9110 §7.6.3): web servers in front of an index
+// answer that one without compression.
 inline constexpr std::string_view upstream_via_field = "Wheelyard-Via";
 
 struct RequestHead {
@@ -37,12 +38,12 @@ struct RequestHead {
     std::string fetch_site;                      // Sec-Fetch-Site: "same-origin", "cross-site", …
     std::optional<std::uint64_t> upload_offset;  // resumable uploads; nullopt if absent or not a number
     std::optional<std::uint64_t> upload_length;
-    // What a proxy says of the client's request: the last line of each field, since a proxy adds its own behind the
-    // client's. Only public_url.hpp and forwarded.hpp use them.
+    // What a proxy says of the client's request: the last line of each field, since a proxy adds its own
+    // behind the client's. Only forwarded.hpp and forwarded.hpp use them.
     std::string forwarded, forwarded_proto, forwarded_host, forwarded_prefix, forwarded_for;
     std::string upstream_via;  // through which registries the request came (upstream.hpp)
-    // Another node of this registry, or who pretends to be one, has passed it on (forward.hpp): what it says that this
-    // node is, and for which client.
+    // Another node of this registry, or who pretends to be one, has passed it on (forward.hpp): what it says
+    // that this node is, and for which client.
     bool is_from_node = false;
     std::string for_node;
     std::string client_of_node;

@@ -15,8 +15,8 @@
 #include "lib/page/places.hpp"
 #include "lib/wheel/name.hpp"
 #include "lib/wheel/version.hpp"
+#include "registry/http/forwarded.hpp"
 #include "registry/http/limits.hpp"
-#include "registry/http/relative_url.hpp"
 
 namespace wheelyard::http {
 
@@ -47,8 +47,8 @@ std::optional<Split> split_target(std::string_view target) {
     return Split{path, mark == std::string_view::npos ? std::string_view() : target.substr(mark + 1)};
 }
 
-// Whether a decoded segment is a possible name: printable ASCII without separators, not starting with a dot,
-// so that neither `..` nor hidden files of the tree can be requested.
+// Says whether a decoded segment is a possible name: printable ASCII without separators, not starting with a
+// dot, so that neither `..` nor hidden files of the tree can be requested.
 bool is_plain_segment(std::string_view segment) {
     if (segment.empty() || segment.size() > max_segment_bytes || segment[0] == '.') return false;
     return std::all_of(segment.begin(), segment.end(),
@@ -114,23 +114,6 @@ std::optional<PageForm> form_of_page_file(std::string_view name) {
     return std::nullopt;
 }
 
-// docs/reference/event-log.md: the last events (tail), and complete files named by their first serial.
-bool is_event_file(std::string_view name) {
-    constexpr std::string_view ending = ".tsv";
-    if (!name.ends_with(ending)) return false;
-    name.remove_suffix(ending.size());
-    return name == "tail" || base::parse_decimal(name).has_value();
-}
-
-// docs/reference/signed-index.md: the state, and the lists "pages.txt" and "pages-3f.txt".
-bool is_signed_file(std::string_view name) {
-    if (name == "state.json" || name == "pages.txt") return true;
-    constexpr std::string_view begin = "pages-";
-    constexpr std::string_view ending = ".txt";
-    return name.size() == begin.size() + 2 + ending.size() && name.starts_with(begin) &&
-           name.ends_with(ending);
-}
-
 // The page of every file, for --find-links (docs/reference/published-tree.md).
 Answered<Route> parse_flat_page(const Path& path, const Split& split) {
     const std::vector<std::string>& parts = path.segments;
@@ -158,11 +141,9 @@ std::optional<Route> parse_listing(const Path& path) {
         return route;
     }
     if (parts.size() != 3) return std::nullopt;
-    const bool is_log = parts[1] == "events" && is_event_file(parts[2]);
-    const bool is_signed = parts[1] == "signed" && is_signed_file(parts[2]);
     const bool is_wheel_list =
         parts[1] == "simple" && (parts[2] == "catalogue.txt" || parts[2] == "catalogue-delta.txt");
-    if (!is_log && !is_signed && !is_wheel_list) return std::nullopt;
+    if (!is_wheel_list) return std::nullopt;
     Route route{RouteKind::listing, parts[0]};
     route.filename = parts[1] + "/" + parts[2];
     return route;

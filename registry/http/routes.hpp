@@ -18,8 +18,6 @@
 //     /<index>/project/[<project>/]               the web UI; search.json and feed.xml beside them
 //     /<index>/builds/                            what the sites of the index report, for people
 //     /style.<hash>.css, /live.<hash>.js, …       what these pages load
-//     /<index>/events/<file>                      the published event log
-//     /<index>/signed/<file>                      what is signed about its pages
 //     /<index>/simple/wheel_list[-delta].txt      the list for avail_wheels
 //     /<index>/status.json                       what the sites of the index report
 //     /<index>/legacy/                           uploads, with or without the final slash (twine follows no

@@ -1,5 +1,6 @@
-// Pages and files that the registry may have to fetch from another index first. The server asks before it serves a
-// project's page of an index with upstreams, and when the published tree lacks a file of such an index.
+// Pages and files that the registry may have to fetch from another index first. The server asks before it
+// serves a project's page of an index with upstreams, and when the published tree lacks a file of such an
+// index.
 #pragma once
 
 #include <functional>
@@ -32,7 +33,7 @@ struct UpstreamRequest {
     std::string filename = {};  // a file; including ".metadata" or attestations_suffix
     // False: answer with what is there, even if it is old.
     bool may_wait = true;
-    // Whether the answer may be a file that still arrives.
+    // Says whether the answer may be a file that still arrives.
     bool may_arrive = false;
     std::string client = {};   // who asks, for limits: an address, or a token
     std::string via = {};      // upstream_via_field as received
@@ -81,12 +82,12 @@ struct UpstreamAnswer {
 class UpstreamService {
   public:
     virtual ~UpstreamService() = default;
-    // Whether pages and files of this index may come from upstream. Fast; any thread.
+    // Says whether pages and files of this index may come from upstream. Fast; any thread.
     [[nodiscard]] virtual bool serves(std::string_view index) const = 0;
     // A file of such an index was sent from the published tree. Fast; any thread.
     virtual void note_use(std::string_view filename, const std::string& sha256) = 0;
-    // Runs on a pool thread. Calls `then` once, before it returns or later on another thread, after a request to
-    // the upstream.
+    // Runs on a pool thread. Calls `then` once, before it returns or later on another thread, after a request
+    // to the upstream.
     virtual void find(const UpstreamRequest& request, std::function<void(UpstreamAnswer)> then) = 0;
 };
 

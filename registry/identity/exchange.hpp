@@ -1,5 +1,5 @@
-// The requests of a log-in: the address that a browser is sent to, and the exchange of its code for an ID token
-// (OpenID Connect Core 1.0, 3.1.2 and 3.1.3; PKCE, RFC 7636), and the device code (RFC 8628).
+// The requests of a log-in: the address that a browser is sent to, and the exchange of its code for an ID
+// token (OpenID Connect Core 1.0, 3.1.2 and 3.1.3; PKCE, RFC 7636), and the device code (RFC 8628).
 #pragma once
 
 #include <cstdint>
@@ -47,8 +47,8 @@ struct Begin {
 [[nodiscard]] std::string authorization_url(const Endpoints& endpoints, const Client& client,
                                             const Begin& begin);
 
-// The ID token for a code. Errors: those of `post`; "provider.refused" where the provider refuses, with its own word for it;
-// "provider.answer" where its answer has no ID token.
+// The ID token for a code. Errors: those of `post`; "provider.refused" where the provider refuses, with its
+// own word for it; "provider.answer" where its answer has no ID token.
 [[nodiscard]] base::Result<std::string> exchange_code(const Endpoints& endpoints, const Client& client,
                                                       const std::string& code, const std::string& verifier,
                                                       const Post& post);
@@ -72,5 +72,13 @@ struct DevicePoll {
 [[nodiscard]] base::Result<DevicePoll> poll_device(const Endpoints& endpoints, const Client& client,
                                                    const std::string& device, const std::string& verifier,
                                                    const Post& post);
+
+// Requests to providers over libcurl: no redirect, no proxy of the environment, two seconds to connect and
+// five in all, 64 KiB of answer; private addresses only where the rules permit them.
+
+// Each call has a connection of its own, so any thread may call them. Errors: those of io::HttpClient,
+// "provider.status".
+[[nodiscard]] Provider::Fetch fetch_over_network(bool permits_private);
+[[nodiscard]] Post post_over_network(bool permits_private);
 
 }  // namespace wheelyard::identity

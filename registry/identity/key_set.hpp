@@ -12,17 +12,34 @@
 
 #include "lib/base/result.hpp"
 #include "lib/io/json.hpp"
-#include "registry/identity/signature.hpp"
 
 namespace wheelyard::identity {
 
+// The algorithms that are accepted: the list is ours, never the provider's nor the token's.
+enum class Algorithm { rs256, es256, eddsa };
+
+struct PublicKey {
+    Algorithm algorithm = Algorithm::rs256;
+    std::string der;
+};
+
+// The numbers are big-endian bytes. Errors of code "jwks.key": sizes that are not accepted, a point that is
+// not on the curve.
+[[nodiscard]] base::Result<PublicKey> rsa_key(std::string_view modulus, std::string_view exponent);
+[[nodiscard]] base::Result<PublicKey> p256_key(std::string_view x, std::string_view y);
+[[nodiscard]] base::Result<PublicKey> ed25519_key(std::string_view x);
+
+// Says whether `signature` is the key's over `bytes`. ES256 has 64 bytes r‖s (RFC 7518, 3.4); DER is refused.
+[[nodiscard]] bool is_signed_by(const PublicKey& key, std::string_view bytes, std::string_view signature);
+
 class KeySet {
   public:
-    // Keys of other kinds and for other uses are kept by their ids only. Errors: "jwks.size", "jwks.form", "jwks.count".
+    // Keys of other kinds and for other uses are kept by their ids only. Errors: "jwks.size", "jwks.form",
+    // "jwks.count".
     [[nodiscard]] static base::Result<KeySet> parse(std::string_view document);
 
-    // The key that `id` names for this algorithm; without an id the only key of the set. Errors of code "jwt.key": none (kind
-    // missing), several, or one that is not accepted.
+    // The key that `id` names for this algorithm; without an id the only key of the set. Errors of code
+    // "jwt.key": none (kind missing), several, or one that is not accepted.
     [[nodiscard]] base::Result<PublicKey> find(Algorithm algorithm,
                                                const std::optional<std::string>& id) const;
     [[nodiscard]] std::size_t size() const { return rows_.size(); }

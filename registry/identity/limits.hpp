@@ -22,8 +22,8 @@ inline constexpr std::int64_t fetch_timeout_ms = 5'000;  // of one request, in a
 // Log-ins that wait.
 inline constexpr std::int64_t waiting_life_s = 600;     // to type a password and a second factor
 inline constexpr std::size_t max_noted_logins = 1'000;  // of each kind of note; the oldest give way
-// How often a provider is asked to begin a log-in by device code for one address: a course room behind one, and a flood is over
-// after a minute.
+// How often a provider is asked to begin a log-in by device code for one address: a course room behind one,
+// and a flood is over after a minute.
 inline constexpr std::size_t max_asked_for_client = 30;
 inline constexpr std::int64_t asked_window_s = 60;
 inline constexpr std::size_t max_code_bytes = 4 * base::kib;  // of a provider's `code` and `state`

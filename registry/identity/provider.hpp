@@ -1,8 +1,10 @@
-// A provider: the document that describes it (OpenID Connect Discovery 1.0, 3), its keys, and when they are fetched again.
+// A provider: the document that describes it (OpenID Connect Discovery 1.0, 3), its keys, and when they are
+// fetched again.
 //
-// No request waits for a provider's documents: a thread of the registry fetches them when the server starts, every ten
-// minutes, and where a token names a key that is not known, at most once a minute: until then a token that may be newer
-// than the keys is refused for now only. What was fetched stays in use while the provider does not answer.
+// No request waits for a provider's documents: a thread of the registry fetches them when the server starts,
+// every ten minutes, and where a token names a key that is not known, at most once a minute: until then a
+// token that may be newer than the keys is refused for now only. What was fetched stays in use while the
+// provider does not answer.
 #pragma once
 
 #include <condition_variable>
@@ -44,8 +46,8 @@ struct Endpoints {
 
 // Where its documents are: ISSUER/.well-known/openid-configuration.
 [[nodiscard]] std::string discovery_url(const std::string& issuer);
-// Whether a request may go to `url`: https, or http where the rules permit it, to the issuer's host or one of `hosts`.
-// Error "provider.address".
+// Says whether a request may go to `url`: https, or http where the rules permit it, to the issuer's host or
+// one of `hosts`. Error "provider.address".
 [[nodiscard]] base::Status check_address(const ProviderRules& rules, const std::string& url);
 // Errors "provider.document", "provider.issuer", "provider.address".
 [[nodiscard]] base::Result<Endpoints> parse_discovery(std::string_view document, const ProviderRules& rules);
@@ -67,13 +69,15 @@ class Provider {
     [[nodiscard]] const ProviderRules& rules() const { return rules_; }
     // nullptr: nothing was fetched yet.
     [[nodiscard]] std::shared_ptr<const Described> now() const;
-    // Whether to fetch: wanted, never fetched, or after documents_life_s; never within fetch_pause_s of the last.
+    // Says whether to fetch: wanted, never fetched, or after documents_life_s; never within fetch_pause_s of
+    // the last.
     [[nodiscard]] bool is_due() const;
     // Fetches both documents, on the caller's thread. After an error the earlier ones stay in use.
     base::Status fetch();
-    // Verifies with the keys at hand. Of a key that is not known, they are wanted again, and this waits for them until
-    // `wait_ms` have passed, if they may be fetched now. Errors: those of verify_token(); for now
-    // "provider.unknown", where nothing was fetched yet, and "provider.new_key", where the token may be newer.
+    // Verifies with the keys at hand. Of a key that is not known, they are wanted again, and this waits for
+    // them until `wait_ms` have passed, if they may be fetched now. Errors: those of verify_token(); for now
+    // "provider.unknown", where nothing was fetched yet, and "provider.new_key", where the token may be
+    // newer.
     [[nodiscard]] base::Result<Claims> verify(std::string_view token, const Expected& expected,
                                               std::int64_t wait_ms);
 

@@ -1,4 +1,9 @@
-#include "registry/identity/seal.hpp"
+// A text that only this process can read and make, so that somebody else may keep it: AES-256-GCM (NIST SP
+// 800-38D) with a random nonce, as base64url. The key is random and never stored: after a restart nothing
+// opens that was sealed before.
+//
+//     base64url(nonce (12 bytes) ‖ ciphertext ‖ tag (16 bytes))
+#include "registry/identity/waiting.hpp"
 
 #include <openssl/evp.h>
 

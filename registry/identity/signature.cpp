@@ -1,5 +1,5 @@
 // The only file of this module that includes OpenSSL.
-#include "registry/identity/signature.hpp"
+#include "registry/identity/key_set.hpp"
 
 #include <openssl/ecdsa.h>
 #include <openssl/evp.h>

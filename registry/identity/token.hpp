@@ -1,11 +1,11 @@
-// ID tokens of a provider: compact JWS (RFC 7515) with the claims of OpenID Connect Core 1.0, 3.1.3.7. Pure: keys and time
-// are given.
+// ID tokens of a provider: compact JWS (RFC 7515) with the claims of OpenID Connect Core 1.0, 3.1.3.7. Pure:
+// keys and time are given.
 //
 //     BASE64URL({"alg":"RS256","kid":"2026-11"}) . BASE64URL({"iss":"https://idp.example/realms/farm","sub":"7f3a…",
 //         "aud":"wheelyard","iat":1795700000,"exp":1795700300,"nonce":"…","groups":["/hpc"]}) . BASE64URL(signature)
 //
-// The order of the checks is that of the file: nothing is parsed before its size is known, no key is looked up for an
-// issuer that is not configured, and no claim decides before the signature is verified.
+// The order of the checks is that of the file: nothing is parsed before its size is known, no key is looked
+// up for an issuer that is not configured, and no claim decides before the signature is verified.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ struct Expected {
     std::string issuer;                     // exact text
     std::string client_id;                  // ours
     std::optional<std::string> nonce = {};  // none: we sent none (device code)
-    // Another client that asks for it (`azp`), and must: then the token may be for others as well as for us, and an access
-    // token, as service accounts have. Empty: we ask.
+    // Another client that asks for it (`azp`), and must: then the token may be for others as well as for us,
+    // and an access token, as service accounts have. Empty: we ask.
     std::string party = {};
     bool is_alone = false;  // the token is for us alone, as a job's
 };
@@ -41,7 +41,8 @@ struct Claims {
 
     // A list of texts, compared exactly; a claim of another form has none. The first max_groups.
     [[nodiscard]] std::vector<std::string> groups(std::string_view claim) const;
-    // For display only: `name`, else `preferred_username`, else the subject; printable, at most max_shown_name_bytes.
+    // For display only: `name`, else `preferred_username`, else the subject; printable, at most
+    // max_shown_name_bytes.
     [[nodiscard]] std::string shown_name() const;
 };
 
@@ -54,9 +55,10 @@ struct Claimed {
 // Errors "jwt.size", "jwt.form", "jwt.json", "jwt.issuer".
 [[nodiscard]] base::Result<Claimed> claimed_by(std::string_view token);
 
-// Codes of errors, in the order of the checks: "jwt.size", "jwt.form", "jwt.json", "jwt.algorithm", "jwt.extension",
-// "jwt.issuer", "jwt.key", "jwt.signature", "jwt.audience", "jwt.party", "jwt.type", "jwt.time", "jwt.expired", "jwt.early",
-// "jwt.lifetime", "jwt.nonce", "jwt.subject". No error quotes more of the token than one short claim.
+// Codes of errors, in the order of the checks: "jwt.size", "jwt.form", "jwt.json", "jwt.algorithm",
+// "jwt.extension", "jwt.issuer", "jwt.key", "jwt.signature", "jwt.audience", "jwt.party", "jwt.type",
+// "jwt.time", "jwt.expired", "jwt.early", "jwt.lifetime", "jwt.nonce", "jwt.subject". No error quotes more of
+// the token than one short claim.
 [[nodiscard]] base::Result<Claims> verify_token(std::string_view token, const KeySet& keys,
                                                 const Expected& expected, std::int64_t now_s);
 

@@ -1,23 +1,38 @@
-// Log-ins that have begun and not ended: between the page that leaves for the provider and the page that comes back, and
-// while somebody enters the code of a device. What is known of one lies sealed in its `state`, which its client and the provider
-// keep: however many strangers begin log-ins, none takes a place from anybody. After a restart a log-in is begun again.
+// Log-ins that have begun and not ended: between the page that leaves for the provider and the page that
+// comes back, and while somebody enters the code of a device. What is known of one lies sealed in its
+// `state`, which its client and the provider keep: however many strangers begin log-ins, none takes a place
+// from anybody. After a restart a log-in is begun again.
 //
-// What is kept here are the states that have ended, those that a device asked about, and whom providers were asked for; each is
-// bounded, and the oldest give way. A state that was forgotten is still used once: the provider takes its code once (RFC 6749, 4.1.2).
+// What is kept here are the states that have ended, those that a device asked about, and whom providers were
+// asked for; each is bounded, and the oldest give way. A state that was forgotten is still used once: the
+// provider takes its code once (RFC 6749, 4.1.2).
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
-#include "registry/identity/seal.hpp"
 
 namespace wheelyard::identity {
+
+// Thread-safe.
+class Seal {
+  public:
+    Seal();
+    [[nodiscard]] std::string close(std::string_view text) const;
+    // nullopt: it is not what close() made, or of another object.
+    [[nodiscard]] std::optional<std::string> open(std::string_view sealed) const;
+
+  private:
+    std::string key_;
+};
 
 // What the token is for that the log-in ends with.
 enum class Purpose { read, publish };
@@ -45,11 +60,12 @@ class WaitingLogins {
     [[nodiscard]] bool ask(const std::string& state, const Waiting& login, base::UnixMicros now);
     // Its provider wants to be asked less often.
     void slow_down(const std::string& state, std::int64_t interval_s);
-    // Ends it, also by a wrong secret. Errors of kind missing, "login.state": unknown, used or too old; of kind refused,
-    // "login.another_browser".
+    // Ends it, also by a wrong secret. Errors of kind missing, "login.state": unknown, used or too old; of
+    // kind refused, "login.another_browser".
     [[nodiscard]] base::Result<Waiting> take(const std::string& state, const std::string& secret,
                                              base::UnixMicros now);
-    // Notes that a provider is asked to begin a log-in for the client of this address. False: it was asked too often for it.
+    // Notes that a provider is asked to begin a log-in for the client of this address. False: it was asked
+    // too often for it.
     [[nodiscard]] bool ask_for(const std::string& client, base::UnixMicros now);
 
   private:

@@ -11,6 +11,7 @@
 #include "registry/config/index_changes.hpp"
 #include "registry/config/index_rules.hpp"
 #include "registry/config/index_tables.hpp"
+#include "registry/config/shared_settings.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -27,6 +28,27 @@ base::Status check_created(const RegistryConfig& wanted, const std::vector<Index
                           base::Recovery::person);
     }
     return {};
+}
+
+// "index.opened" if commands of an earlier version closed an index that the file opens without a word.
+base::Status check_none_is_opened(const std::optional<IndexList>& list, const RegistryConfig& before,
+                                  const RegistryConfig& wanted) {
+    if (!list || !list->is_of_commands) return {};
+    std::vector<std::string> opened = wanted.index_names();
+    std::erase_if(
+        opened, [&](const std::string& name) { return !before.is_private(name) || wanted.is_private(name); });
+    if (opened.empty()) return {};
+    return wire::fail(
+        "index.opened", "Commands of an earlier version made these indexes private, and the file opens them",
+        base::join(opened, ", "),
+        "write `read = \"token\"` into their tables; once that is applied, the file may open them",
+        base::Recovery::person);
+}
+
+// What the nodes compare: the file has these tables now.
+void note_file(RegistryConfig& config, const io::Json& tables) {
+    for (const auto& [name, digest] : shared_settings(io::Json::object({{"index", tables}})))
+        config.shared[name] = digest;
 }
 
 // Those whose pages have to move to the other tree.
@@ -55,36 +77,33 @@ base::Status close_store_to_others(const RegistryConfig& config, const database:
     return {};
 }
 
-std::vector<std::string> opened_by_file(const RegistryConfig& now, DecidedBy decided_by,
-                                        const RegistryConfig& wanted, const IndexEdit& edit) {
-    std::vector<std::string> opened;
-    if (edit.kind != IndexEdit::Kind::apply || decided_by == DecidedBy::file) return opened;
-    for (const std::string& index : wanted.index_names()) {
-        const bool is_opened = now.is_private(index) && !wanted.is_private(index);
-        if (is_opened && std::find(edit.may_open.begin(), edit.may_open.end(), index) == edit.may_open.end())
-            opened.push_back(index);
-    }
-    return opened;
-}
-
-base::Status check_none_is_opened(const IndexesChanged& changed) {
-    if (changed.opened.empty()) return {};
-    return base::fail(
-        "index.opened", "A command made this index private, and the file makes it public",
-        base::join(changed.opened, ", "),
-        "write `read = \"token\"` into its table, or name it: `apply --open " + changed.opened.front() + "`");
-}
-
-DecidedBy decided_by_after(const IndexEdit& edit) {
-    return edit.kind == IndexEdit::Kind::apply ? DecidedBy::file : DecidedBy::commands;
-}
-
-std::map<std::string, std::string> reasons_since(const std::optional<IndexList>& list,
-                                                 const RegistryConfig& wanted) {
+std::vector<IndexChange> changes_since(const std::optional<IndexList>& list, const RegistryConfig& wanted) {
     if (!list) return {};
     const auto before = with_indexes(wanted, list->tables);
     if (!before) return {};  // an older version's
-    return reasons_of(list_index_changes(*before, wanted));
+    return list_index_changes(*before, wanted);
+}
+
+base::Result<PlannedIndexes> plan_indexes(const IndexOrder& order, const RegistryConfig& now,
+                                          const std::optional<IndexList>& list) {
+    WHEELYARD_TRY(check_before(order, now.index_tables));
+    PlannedIndexes planned;
+    WHEELYARD_ASSIGN(planned.next, with_indexes(now, order.tables));
+    planned.changed = {.changes = list_index_changes(now, planned.next),
+                       .before = revision_of(now.index_tables)};
+    planned.is_needed = !planned.changed.changes.empty() || (list && list->is_of_commands);
+    if (!order.dry_run) WHEELYARD_TRY(check_none_is_opened(list, now, planned.next));
+    return planned;
+}
+
+base::Result<std::vector<std::string>> record_indexes(catalog::Catalog& catalog, const RegistryConfig& wanted,
+                                                      const std::vector<IndexChange>& changes,
+                                                      const catalog::Cause& cause, bool is_of_commands) {
+    WHEELYARD_ASSIGN(const catalog::Inheritance known, catalog.inheritance(catalog::Readers::any));
+    WHEELYARD_TRY(check_created(wanted, changes, known));
+    WHEELYARD_TRY(catalog.set_index_rules(index_rules(wanted), cause, reasons_of(changes),
+                                          render_index_list({wanted.index_tables, is_of_commands})));
+    return indexes_with_other_readers(wanted, known);
 }
 
 void IndexApply::open() {
@@ -92,68 +111,57 @@ void IndexApply::open() {
     is_open_ = true;
 }
 
-DecidedBy IndexApply::decided_by() const {
-    const std::lock_guard lock(mutex_);
-    return decided_by_;
-}
-
-base::Result<IndexesChanged> IndexApply::change(const IndexEdit& edit, const IndexCaller& caller,
-                                                bool dry_run) {
+base::Result<IndexesChanged> IndexApply::apply(const IndexOrder& order) {
     const std::lock_guard lock(mutex_);
     if (!is_open_)
         return base::fail_as(base::ErrorKind::busy, base::Recovery::retry,
                              {"index.starting", "The server is starting", {}, "try again in a moment"});
-    const RegistryConfig& now = parts_.config.now();
-    const DecidedBy by = decided_by_after(edit);
-    IndexesChanged changed{.before = revision_of(now.index_tables)};
-    WHEELYARD_ASSIGN(changed.tables, edit_tables(now.index_tables, edit));
-    WHEELYARD_ASSIGN(RegistryConfig next, with_indexes(now, changed.tables));
-    changed.changes = list_index_changes(now, next);
-    if (!caller.is_local) WHEELYARD_TRY(check_upstream_places(now, next));
-    changed.opened = opened_by_file(now, decided_by_, next, edit);
-    if (dry_run) return changed;
-    WHEELYARD_TRY(check_none_is_opened(changed));
-    const bool is_decided = decided_by_ == by || by == DecidedBy::commands;
-    if (changed.changes.empty() && is_decided) {  // a repeated request waits for the pages of the first one
+    const SharedConfig now = parts_.config.now();
+    WHEELYARD_ASSIGN(const auto list, read_index_list(parts_.store));
+    WHEELYARD_ASSIGN(auto planned, plan_indexes(order, *now, list));
+    auto& [next, changed, is_needed] = planned;
+    if (order.dry_run) return std::move(changed);
+    note_file(next, order.tables);
+    if (!is_needed) {  // a repeated request waits for the pages of the first one
+        if (next.shared != now->shared) replace_notes(std::move(next));
         WHEELYARD_TRY(parts_.writer.run([&](catalog::Catalog& catalog) -> base::Status {
             WHEELYARD_ASSIGN(changed.serial, catalog.last_serial());
             return {};
         }));
-        changed.tables = now.index_tables;
         return changed;
     }
-    WHEELYARD_ASSIGN(changed.serial, commit(std::move(next), changed.changes, by, caller.name));
-    decided_by_ = by;
+    WHEELYARD_ASSIGN(changed.serial, commit(std::move(next), changed.changes, order.actor));
     for (const IndexChange& change : changed.changes)
         io::log_info("indexes.applied",
-                     {{"by", caller.name}, {"index", change.index}, {"change", change.text()}});
+                     {{"by", order.actor}, {"index", change.index}, {"change", change.text()}});
     return changed;
 }
 
 base::Result<catalog::Serial> IndexApply::commit(RegistryConfig next, const std::vector<IndexChange>& changes,
-                                                 DecidedBy by, const std::string& actor) {
-    WHEELYARD_TRY(parts_.config.check_room());
+                                                 const std::string& actor) {
     if (next.has_private()) WHEELYARD_TRY(close_store_to_others(next, parts_.store));
     const catalog::Cause cause{.actor = actor, .reason = {}, .time = parts_.clock.now()};
-    const std::string list = render_index_list({by, next.index_tables});
     catalog::Serial committed = 0;
     std::vector<std::string> moving;
     const auto record = [&](catalog::Catalog& catalog) -> base::Status {
-        WHEELYARD_ASSIGN(const catalog::Inheritance known, catalog.inheritance(catalog::Readers::any));
-        WHEELYARD_TRY(check_created(next, changes, known));
-        moving = indexes_with_other_readers(next, known);
-        WHEELYARD_TRY(catalog.set_index_rules(index_rules(next), cause, reasons_of(changes), list));
+        WHEELYARD_ASSIGN(moving, record_indexes(catalog, next, changes, cause));
         WHEELYARD_ASSIGN(committed, catalog.last_serial());
         return {};
     };
-    const auto held = parts_.config.hold();
+    const auto alone = parts_.config.lock_runs();
     WHEELYARD_TRY(blobs::with_reserve(next.room(), [&] { return parts_.writer.run(record); }));
-    // After the rules are durable: nothing is accepted for an index that a crash would forget to keep private.
+    // After the rules are durable: nothing is accepted for an index that a crash would forget to keep
+    // private.
     put_in_force(std::move(next), moving, committed);
     return committed;
 }
 
-// The caller has the configuration's hold().
+void IndexApply::replace_notes(RegistryConfig next) {
+    const auto alone = parts_.config.lock_runs();
+    parts_.config.replace(std::move(next));
+}
+
+// The caller has the configuration's lock_runs().
 void IndexApply::put_in_force(RegistryConfig next, const std::vector<std::string>& moving,
                               catalog::Serial committed) {
     parts_.config.replace(std::move(next));
@@ -171,47 +179,47 @@ base::Status IndexApply::adopt(const catalog::Catalog& reader) {
     WHEELYARD_ASSIGN(std::string list, reader.index_list());
     if (list.empty() || list == adopted_) return {};
     WHEELYARD_ASSIGN(const IndexList wanted, parse_index_list(list));
-    const RegistryConfig& now = parts_.config.now();
-    WHEELYARD_ASSIGN(RegistryConfig next, with_indexes(now, wanted.tables));
-    const std::vector<IndexChange> changes = list_index_changes(now, next);
+    const SharedConfig now = parts_.config.now();
+    WHEELYARD_ASSIGN(RegistryConfig next, with_indexes(*now, wanted.tables));
+    const std::vector<IndexChange> changes = list_index_changes(*now, next);
     if (!changes.empty()) {
-        WHEELYARD_TRY(parts_.config.check_room());
         if (next.has_private()) WHEELYARD_TRY(close_store_to_others(next, parts_.store));
         WHEELYARD_ASSIGN(const catalog::Serial committed, reader.last_serial());
         std::vector<std::string> moving = next.index_names();
         std::erase_if(moving, [&](const std::string& name) {
-            return now.find_index(name) == nullptr || now.is_private(name) == next.is_private(name);
+            return now->find_index(name) == nullptr || now->is_private(name) == next.is_private(name);
         });
-        const auto held = parts_.config.hold();
+        const auto alone = parts_.config.lock_runs();
         put_in_force(std::move(next), moving, committed);
         for (const IndexChange& change : changes)
             io::log_info("indexes.adopted", {{"index", change.index}, {"change", change.text()}});
     }
-    decided_by_ = wanted.decided_by;
     adopted_ = std::move(list);
     return {};
 }
 
-// The file says what it always said, or somebody changed it; where commands decide, neither may undo what they did.
 base::Status IndexApply::apply_file(const std::string& actor) {
-    const RegistryConfig& now = parts_.config.now();
-    WHEELYARD_ASSIGN(const RegistryConfig wanted, read_config(now.file));
-    WHEELYARD_TRY(check_same_store(now, wanted));
-    if (const auto waiting = settings_that_wait(now, wanted); !waiting.empty())
+    const SharedConfig now = parts_.config.now();
+    WHEELYARD_ASSIGN(const RegistryConfig wanted, read_config(now->file));
+    WHEELYARD_TRY(check_same_store(*now, wanted));
+    if (const auto waiting = settings_that_wait(*now, wanted); !waiting.empty())
         io::log_warn("serve.restart_needed",
-                     {{"keys", base::join(waiting, ", ")}, {"file", now.file.string()}});
-    if (decided_by() == DecidedBy::file && !now.is_of_several()) {
+                     {{"keys", base::join(waiting, ", ")}, {"file", now->file.string()}});
+    if (!now->is_of_several()) {
         WHEELYARD_ASSIGN(const IndexesChanged changed,
-                         change({.kind = IndexEdit::Kind::apply, .index = {}, .keys = wanted.index_tables},
-                                {actor, true}, false));
-        return parts_.pages.wait_until_visible(changed.serial, parts_.config.now().server.page_wait_ms);
+                         apply({.tables = wanted.index_tables, .actor = actor}));
+        return parts_.pages.wait_until_visible(changed.serial, now->server.page_wait_ms);
     }
-    if (list_index_changes(now, wanted).empty()) return {};
-    return base::fail(now.is_of_several() ? "index.decided_by_nodes" : "index.decided_by_commands",
-                      now.is_of_several() ? "The file has other indexes than the nodes have in common"
-                                          : "Commands have changed the indexes since the file was applied",
-                      now.file.string(),
-                      "`wheelyard-registry apply` shows the difference and applies the file");
+    {
+        const std::lock_guard lock(mutex_);
+        RegistryConfig next = *parts_.config.now();
+        note_file(next, wanted.index_tables);
+        replace_notes(std::move(next));
+    }
+    if (list_index_changes(*now, wanted).empty()) return {};
+    return base::fail("index.decided_by_nodes", "The file has other indexes than the nodes have in common",
+                      now->file.string(),
+                      "`wheelyard-registry apply` shows the difference and applies the file to all nodes");
 }
 
 void IndexApply::on_signal(const std::string& actor) {

@@ -39,14 +39,14 @@ void IndexMoves::begin(const std::vector<std::string>& indexes, catalog::Serial 
     const std::lock_guard lock(mutex_);
     for (const std::string& index : indexes)
         moving_[index] = serial;
-    if (server_ != nullptr) server_->replace_indexes(index_entries(config_.now(), moving_));
+    if (server_ != nullptr) server_->replace_indexes(index_entries(*config_.now(), moving_));
 }
 
 void IndexMoves::end(catalog::Serial serial) {
     const std::lock_guard lock(mutex_);
     std::erase_if(moving_, [&](const auto& index) { return index.second <= serial; });
     if (server_ == nullptr) return;
-    server_->replace_indexes(index_entries(config_.now(), moving_));
+    server_->replace_indexes(index_entries(*config_.now(), moving_));
     sites_->show_all();  // an index left its status behind
 }
 

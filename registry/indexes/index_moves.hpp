@@ -1,5 +1,5 @@
-// What the server has of the indexes, also while an index moves between the tree for everyone and that of the private ones,
-// because its `read` has changed:
+// What the server has of the indexes, also while an index moves between the tree for everyone and that of the
+// private ones, because its `read` has changed:
 //
 //     rules committed ─► begin(): only tokens may read it, and its pages are answered 503 ─► publish run ─► end()
 //
@@ -13,15 +13,15 @@
 #include <string>
 #include <vector>
 
+#include "lib/store/catalog/catalog.hpp"
 #include "registry/api/site_reports.hpp"
-#include "registry/catalog/catalog.hpp"
 #include "registry/config/live_config.hpp"
 #include "registry/server/server.hpp"
 
 namespace wheelyard::registry {
 
-// Sorted by name. A staging index is for agents and for those who promote its wheels, so it is not advertised; nor is an
-// archived one. The pages of `moving` lie in neither tree as a whole.
+// Sorted by name. A staging index is for agents and for those who promote its wheels, so it is not
+// advertised; nor is an archived one. The pages of `moving` lie in neither tree as a whole.
 [[nodiscard]] std::vector<http::IndexEntry> index_entries(
     const RegistryConfig& config, const std::map<std::string, catalog::Serial>& moving = {});
 

@@ -1,13 +1,10 @@
-// Changes the indexes of a store that no server serves; its next start shows the change.
+// Applies the configuration file to a store that no server serves; its next start shows the change.
 #pragma once
 
-#include <string>
-#include <string_view>
-
 #include "lib/base/clock.hpp"
+#include "lib/store/store.hpp"
 #include "registry/api/index_api.hpp"
 #include "registry/config/config.hpp"
-#include "registry/database/store.hpp"
 
 namespace wheelyard::registry {
 
@@ -18,9 +15,7 @@ class StoreIndexes final : public IndexService {
     StoreIndexes(const RegistryConfig& settings, const database::Store& store, const base::Clock& clock)
         : settings_(settings), store_(store), clock_(clock) {}
     // "index.elsewhere": a server has the store, so that it has to make the change.
-    [[nodiscard]] base::Result<IndexesChanged> change(const IndexEdit& edit, const IndexCaller& caller,
-                                                      bool dry_run) override;
-    [[nodiscard]] std::string_view decided_by_word() const override;
+    [[nodiscard]] base::Result<IndexesChanged> apply(const IndexOrder& order) override;
 
   private:
     const RegistryConfig& settings_;

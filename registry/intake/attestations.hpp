@@ -7,13 +7,14 @@
 
 #include "lib/attest/sigstore/attestation.hpp"
 #include "lib/io/json.hpp"
+#include "lib/store/catalog/catalog.hpp"
 #include "lib/wire/problem.hpp"
-#include "registry/catalog/catalog.hpp"
 #include "registry/config/config.hpp"
 
 namespace wheelyard::registry {
 
-// The form's field, verified; an empty field gives an empty document. Refuses with "upload.attestations" what does not hold.
+// The form's field, verified; an empty field gives an empty document. Refuses with "upload.attestations" what
+// does not hold.
 [[nodiscard]] wire::Answered<sigstore::FileProvenance> check_attestations(std::string_view field,
                                                                           std::string_view filename,
                                                                           std::string_view sha256,
@@ -26,10 +27,11 @@ struct Origin {
         agent;  // ID of the token, or agent:SITE, that says what made the wheel; empty: nobody says it
     io::Json attested = io::Json::array();  // a list of sigstore::record_of()
 };
-// Asked wherever a file comes into an index: by an upload, an import, a promotion, or out of quarantine. Refuses with
-// "upload.not_attested" unless one of the index's origins fits, or it has none.
+// Asked wherever a file comes into an index: by an upload, an import, a promotion, or out of quarantine.
+// Refuses with "upload.not_attested" unless one of the index's origins fits, or it has none.
 [[nodiscard]] base::Status check_origin(const IndexConfig& index, const Origin& origin);
-// The same for a file that some index has. An index that the configuration lacks, such as an upstream's cache, has no origins.
+// The same for a file that some index has. An index that the configuration lacks, such as an upstream's
+// cache, has no origins.
 [[nodiscard]] base::Status check_origin(const RegistryConfig& config, const std::string& index,
                                         const catalog::FileRow& row);
 // Of an error of check_origin().

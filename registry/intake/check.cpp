@@ -25,7 +25,6 @@
 #include "lib/wheel/filename.hpp"
 #include "lib/wire/facts_json.hpp"
 #include "registry/config/policy_config.hpp"
-#include "registry/intake/facts_text.hpp"
 #include "registry/intake/torch_tables.hpp"
 
 namespace wheelyard::registry {
@@ -70,8 +69,8 @@ std::string python_of(const fs::path& file) {
     return name.substr(module_prefix.size(), name.find('-', module_prefix.size()) - module_prefix.size());
 }
 
-// What an installed torch defines: the folder `torch` of an environment or of a module, instead of a wheel. Its libraries are read
-// as files; nothing is loaded.
+// What an installed torch defines: the folder `torch` of an environment or of a module, instead of a wheel.
+// Its libraries are read as files; nothing is loaded.
 //
 //     site-packages/torch/version.py                                     __version__ = '2.6.0+cu124'
 //     site-packages/torch/_C.cpython-311-x86_64-linux-gnu.so             which Python

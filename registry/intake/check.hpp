@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "lib/inspect/truth/facts.hpp"
+
 namespace wheelyard::registry {
 
 struct CheckArguments {
@@ -20,8 +22,10 @@ struct CheckArguments {
     bool quiet = false;     // --quiet: report only wheels that are not accepted
 };
 
-// Returns the exit status: 0 if every wheel is accepted and, with --with, fits; 1 if one is refused, quarantined or not
-// known to fit; 2 if something cannot be read or the usage is wrong.
+// Returns the exit status: 0 if every wheel is accepted and, with --with, fits; 1 if one is refused,
+// quarantined or not known to fit; 2 if something cannot be read or the usage is wrong.
 [[nodiscard]] int run_check(const CheckArguments& arguments);
+
+[[nodiscard]] std::string render_facts_text(const inspect::Facts& facts);
 
 }  // namespace wheelyard::registry

@@ -1,4 +1,5 @@
-#include "registry/intake/facts_text.hpp"
+// Renders a wheel's facts as the lines of `check --facts`.
+#include "registry/intake/check.hpp"
 
 #include "lib/accelerator/accelerator_kind.hpp"
 #include "lib/base/text/text.hpp"

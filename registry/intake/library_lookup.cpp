@@ -1,4 +1,6 @@
-#include "registry/intake/library_lookup.hpp"
+// Which libraries the wheels of an index have, by the facts of the catalog: for a wheel that needs one of a
+// project that it requires (lib/inspect/truth/gather_facts.hpp).
+#include "registry/intake/torch_tables.hpp"
 
 #include <utility>
 

@@ -12,8 +12,8 @@ tl::unexpected<wire::Problem> refuse(wire::Refusal row, const std::string& detai
 std::optional<wire::Problem> problem_of_request(const base::Error& error) {
     const int status = wire::status_of(error.kind);
     if (status == 0) return std::nullopt;
-    // To the server, too, others refuse something, or lack it: upstreams, providers, the blob store. The codes of what
-    // is invalid in a configuration have no rows.
+    // To the server, too, others refuse something, or lack it: upstreams, providers, the blob store. The
+    // codes of what is invalid in a configuration have no rows.
     if (error.kind != base::ErrorKind::invalid && !wire::is_refusal(status, error.code)) return std::nullopt;
     return refuse(wire::Refusal::coded(status, error.code), error.sentence, error.value, error.advice)
         .value();

@@ -11,8 +11,7 @@
 
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
-#include "lib/base/files/private_files.hpp"
-#include "lib/base/files/temporary_files.hpp"
+#include "lib/base/files/temp_dir.hpp"
 #include "lib/base/limits.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
@@ -225,7 +224,7 @@ Answered<http::ResumableState> Resumable::create(const http::UploadHead& head) {
     return http::ResumableState{id, 0, head.content_length.value_or(0)};
 }
 
-// The token's name, which grants of one token share. Empty for a body without a readable note: it has no owner.
+// The token's name. Empty for a body without a readable note: it has no owner.
 std::string Resumable::owner_of_note(const fs::path& stem) {
     fs::path file = stem;
     file += ".note";
@@ -235,7 +234,8 @@ std::string Resumable::owner_of_note(const fs::path& stem) {
     return note ? note->string_or("owner", "") : std::string();
 }
 
-// Only the token that created an upload may continue it; one of the same agent that enrolled, which has another in half a day.
+// Only the token that created an upload may continue it; one of the same agent that enrolled, which has
+// another in half a day.
 Answered<Resumable::Note> Resumable::read_note(const http::UploadHead& head, const std::string& id) const {
     auto token = tokens_.verify(head.authorization);
     if (!token) return tl::unexpected(std::move(token.error()));
@@ -246,8 +246,7 @@ Answered<Resumable::Note> Resumable::read_note(const http::UploadHead& head, con
     if (!text) return unknown(id);
     const auto note = io::parse_json(*text);
     if (!note || note->string_or("index", "") != head.index) return unknown(id);
-    const bool is_of_agent =
-        !token->is_grant && !site_bound_to(*token).empty() && note->string_or("owner", "") == token->name;
+    const bool is_of_agent = !site_bound_to(*token).empty() && note->string_or("owner", "") == token->name;
     if (note->string_or("token", "") != token->id && !is_of_agent) return unknown(id);
     return Note{note->string_or("content_type", ""), static_cast<std::uint64_t>(note->int_or("length", 0)),
                 token->name};

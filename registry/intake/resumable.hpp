@@ -17,8 +17,8 @@
 #include <string>
 
 #include "lib/base/clock.hpp"
+#include "lib/store/blobs/disk_room.hpp"
 #include "registry/access/tokens.hpp"
-#include "registry/blobs/disk_room.hpp"
 #include "registry/http/upload.hpp"
 
 namespace wheelyard::registry {

@@ -9,9 +9,8 @@
 #include <vector>
 
 #include "lib/base/files/file.hpp"
-#include "lib/base/files/private_files.hpp"
 #include "lib/base/limits.hpp"
-#include "lib/inspect/truth/required_libraries.hpp"
+#include "lib/inspect/truth/gather_facts.hpp"
 #include "lib/io/json.hpp"
 #include "lib/io/log.hpp"
 #include "lib/wheel/requirement.hpp"

@@ -39,24 +39,37 @@ wire::Answered<void> UploadBody::file_begin(std::string_view name, std::string_v
     upload_.filename_text = std::string(filename);
     upload_.filename = std::move(*parsed);
     // Checked before the bytes, so that a refused client does not send gigabytes first.
-    if (!allows(upload_.token, upload_.index.name, upload_.filename->project, upload_action)) {
-        return refuse("auth.project_refused",
-                      "This token does not permit uploads of " + upload_.filename->project,
-                      "The token's scope does not include the project `" + upload_.filename->project + "`.",
-                      upload_.filename->project, "ask an administrator for a token with this project");
-    }
-    if (!upload_.token.version.empty() &&
-        !wire::meets_version(upload_.filename->version.text(), upload_.token.version)) {
-        return refuse("auth.version_refused", "This grant is for version " + upload_.token.version,
-                      "The grant's task requests version " + upload_.token.version +
-                          ", but the file has another version.",
-                      upload_.filename->version.text(), "build the version that the task requests");
-    }
+    if (auto permitted = check_permitted(); !permitted) return permitted;
     if (auto room = check_upload_quota(upload_, parts_, 0); !room) return room;
     auto staged = parts_.blobs.stage();
     if (!staged) return failed(upload_, staged.error());
     upload_.staged.emplace(std::move(*staged));
     return {};
+}
+
+// By the token's own right, or because its site has a task for this wheel.
+wire::Answered<void> UploadBody::check_permitted() {
+    const UploadName& name = *upload_.filename;
+    if (allows(upload_.token, upload_.index.name, name.project, upload_action)) return {};
+    const auto claimed = claimed_for(upload_.token, upload_.index, parts_);
+    if (!claimed) return failed(upload_, claimed.error());
+    const auto wheel = wheel::parse_wheel_filename(upload_.filename_text);
+    bool is_of_project = false;
+    for (const wire::Task& task : *claimed) {
+        if (task.request.package != name.project) continue;
+        is_of_project = true;
+        if (wheel && wire::meets_version(name.version.text(), task.request.version) &&
+            wire::meets_python(wheel->tags, task.request.python))
+            upload_.tasks.push_back(task.id);
+    }
+    if (!upload_.tasks.empty()) return {};
+    if (!is_of_project)
+        return refuse("auth.project_refused", "This token does not permit uploads of " + name.project,
+                      "The token's scope does not include the project `" + name.project + "`.", name.project,
+                      "ask an administrator for a token with this project");
+    return refuse("auth.version_refused", "No task of this token's site is for this wheel",
+                  "The site has a task for the project, but the file is for another version or Python.",
+                  upload_.filename_text, "build what the task requests");
 }
 
 wire::Answered<void> UploadBody::file_bytes(std::string_view bytes) {

@@ -8,9 +8,9 @@
 
 #include "lib/base/limits.hpp"
 #include "lib/inspect/inspect.hpp"
+#include "lib/store/blobs/store.hpp"
+#include "lib/store/catalog/catalog.hpp"
 #include "registry/access/tokens.hpp"
-#include "registry/blobs/store.hpp"
-#include "registry/catalog/catalog.hpp"
 #include "registry/config/config.hpp"
 #include "registry/http/upload.hpp"
 #include "registry/intake/attestations.hpp"
@@ -20,7 +20,8 @@
 
 namespace wheelyard::registry {
 
-// One upload as data: what its request says, what has come of its body, and what its steps found (upload_steps.hpp).
+// One upload as data: what its request says, what has come of its body, and what its steps found
+// (upload_steps.hpp).
 struct Upload {
     // The request.
     const std::string request_id;
@@ -34,6 +35,7 @@ struct Upload {
     std::string filename_text = {};  // shortened and sanitized before the name is checked
     std::optional<UploadName> filename = {};
     std::optional<blobs::StagedBlob> staged = {};
+    std::vector<std::string> tasks = {};  // those that permit it; empty: the token does by itself
 
     // The steps.
     std::uint64_t size_bytes = 0;
@@ -64,6 +66,7 @@ class UploadBody final : private MultipartHandler {
     wire::Answered<void> file_begin(std::string_view name, std::string_view filename) override;
     wire::Answered<void> file_bytes(std::string_view bytes) override;
     wire::Answered<void> file_end() override { return {}; }
+    [[nodiscard]] wire::Answered<void> check_permitted();
 
     Upload& upload_;
     const UploadParts& parts_;

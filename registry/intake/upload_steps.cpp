@@ -15,7 +15,7 @@
 #include "lib/wire/task.hpp"
 #include "registry/access/agents.hpp"
 #include "registry/access/token_rules.hpp"
-#include "registry/intake/library_lookup.hpp"
+#include "registry/config/index_rules.hpp"
 #include "registry/intake/quota.hpp"
 #include "registry/intake/torch_tables.hpp"
 
@@ -73,11 +73,20 @@ wire::Answered<void> check_upload_quota(const Upload& upload, const UploadParts&
     return check_quota(upload.index, usage, upload.token.name, size_bytes);
 }
 
-base::Result<std::string> stating_token(const Identity& token, const UploadParts& parts) {
-    if (is_publisher(token.name) || !site_bound_to(token).empty()) return token.name;
-    if (!token.is_grant || parts.tasks == nullptr) return token.id;
-    WHEELYARD_ASSIGN(const auto grant, parts.tasks->find_grant(token.id));
-    return grant ? grant->owner : token.id;
+std::string stating_token(const Identity& token) {
+    return is_publisher(token.name) || !site_bound_to(token).empty() ? token.name : token.id;
+}
+
+base::Result<std::vector<wire::Task>> claimed_for(const Identity& token, const IndexConfig& index,
+                                                  const UploadParts& parts) {
+    if (parts.tasks == nullptr) return std::vector<wire::Task>();
+    WHEELYARD_ASSIGN(std::vector<wire::Task> claimed, parts.tasks->claimed_with(token.id));
+    std::erase_if(claimed, [&](const wire::Task& task) {
+        const IndexConfig* asked = parts.config->find_index(task.request.index);
+        return asked == nullptr || target_of(*asked) != index.name ||
+               !allows(token, asked->name, task.request.package, build_action);
+    });
+    return claimed;
 }
 
 namespace {
@@ -106,13 +115,9 @@ wire::Answered<void> check_content(Upload& upload, const UploadParts& parts) {
     return {};
 }
 
-wire::Answered<void> check_where_from(Upload& upload, const UploadParts& parts) {
+wire::Answered<void> check_where_from(Upload& upload, const UploadParts&) {
     upload.origin.project = upload.filename->project;
-    if (!upload.provenance.empty()) {
-        auto token_id = stating_token(upload.token, parts);
-        if (!token_id) return failed(upload, token_id.error());
-        upload.origin.agent = *std::move(token_id);
-    }
+    if (!upload.provenance.empty()) upload.origin.agent = stating_token(upload.token);
     for (const sigstore::Attested& one : upload.attestations.attested)
         upload.origin.attested.push(sigstore::record_of(one));
     const auto taken = check_origin(upload.index, upload.origin);
@@ -137,8 +142,8 @@ wire::Answered<void> check_room(Upload& upload, const UploadParts& parts) {
     return check_upload_quota(upload, parts, upload.size_bytes);
 }
 
-// What the catalog will refuse is refused before its bytes are stored: a blob without a row stays until gc. Without facts
-// before the inspection, of a variant wheel with them after it.
+// What the catalog will refuse is refused before its bytes are stored: a blob without a row stays until gc.
+// Without facts before the inspection, of a variant wheel with them after it.
 wire::Answered<void> check_obstacles(const Upload& upload, const UploadParts& parts,
                                      const std::string& facts_json) {
     catalog::FileRow row;
@@ -192,20 +197,19 @@ std::string quarantine_text(const catalog::FileRow& row) {
     return row.state_reason.empty() ? "The file is quarantined." : row.state_reason;
 }
 
-// Binds the grant to this file before the row is committed: after a crash in between, the same upload
-// succeeds.
-wire::Answered<void> use_grant(Upload& upload, const UploadParts& parts) {
-    if (!upload.token.is_grant || parts.tasks == nullptr) return {};
-    const auto used = parts.tasks->use_grant(upload.token.id, upload.filename_text, upload.sha256);
+// Binds a task to this file before the row is committed: after a crash in between, the same upload succeeds.
+wire::Answered<void> use_task(Upload& upload, const UploadParts& parts) {
+    if (upload.tasks.empty()) return {};
+    const auto used = parts.tasks->use(upload.tasks, upload.token.id, upload.filename_text, upload.sha256);
     if (used) return {};
     const base::Error& error = used.error();
-    if (error.kind != base::ErrorKind::refused) return failed(upload, error);
-    return refuse(wire::Refusal::coded(403, error.code), error.sentence, error.sentence + ".", error.value,
+    if (error.kind != base::ErrorKind::conflict) return failed(upload, error);
+    return refuse(wire::Refusal::coded(409, error.code), error.sentence, error.sentence + ".", error.value,
                   error.advice);
 }
 
-// After the commit, and again when the same file is sent again: a kill in between loses no request. A full queue
-// refuses no upload.
+// After the commit, and again when the same file is sent again: a kill in between loses no request. A full
+// queue refuses no upload.
 void request_builds(const Upload& upload, const UploadParts& parts) {
     const catalog::FileRow& row = upload.row;
     const bool is_meant = parts.tasks != nullptr && row.state == catalog::FileState::active &&
@@ -257,7 +261,7 @@ constexpr UploadStepRow rows[] = {
     {Of::first, check_name, "the catalog will take the name"},
     {Of::first, inspect_content, "the bytes are what the name and METADATA say"},
     {Of::first, check_variants, "the variants agree with those of the version's other wheels"},
-    {Of::all, use_grant, "the grant is bound to these bytes"},
+    {Of::all, use_task, "the task that permits it is bound to these bytes"},
     {Of::first, store_content, "all blobs are durable, the statement is signed"},
     {Of::repeated, repair_stored,
      "stored bytes that were lost are there again, and what `verify` had quarantined is released"},

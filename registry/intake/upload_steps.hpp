@@ -1,5 +1,5 @@
-// The steps of an upload after its last byte: the table that finish() follows. Nothing is visible before the last one; a
-// kill before it leaves only blobs that no row refers to, and the same upload again passes.
+// The steps of an upload after its last byte: the table that finish() follows. Nothing is visible before the
+// last one; a kill before it leaves only blobs that no row refers to, and the same upload again passes.
 #pragma once
 
 #include <cstdint>
@@ -33,11 +33,15 @@ struct UploadStepRow {
 
 // What the body and several steps use. Logs the error.
 [[nodiscard]] tl::unexpected<wire::Problem> failed(const Upload& upload, const base::Error& error);
-// Whether a new file may grow to this size. A file that the index has needs no room: it is a retry.
+// Says whether a new file may grow to this size. A file that the index has needs no room: it is a retry.
 [[nodiscard]] wire::Answered<void> check_upload_quota(const Upload& upload, const UploadParts& parts,
                                                       std::uint64_t size_bytes);
-// Which token says what the provenance says: its ID. A grant is of one task; the token that claimed it stays. Tokens of jobs
-// and of agents that enrolled are soon forgotten: their names stay.
-[[nodiscard]] base::Result<std::string> stating_token(const Identity& token, const UploadParts& parts);
+// Which token says what the provenance says: its ID. Tokens of jobs and of agents that enrolled are soon
+// forgotten: their names stay.
+[[nodiscard]] std::string stating_token(const Identity& token);
+// The tasks whose wheels the token may upload to the index, because its site has them.
+[[nodiscard]] base::Result<std::vector<wire::Task>> claimed_for(const Identity& token,
+                                                                const IndexConfig& index,
+                                                                const UploadParts& parts);
 
 }  // namespace wheelyard::registry

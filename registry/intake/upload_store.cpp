@@ -6,6 +6,7 @@
 #include "lib/base/digest/digest.hpp"
 #include "lib/inspect/inspect.hpp"
 #include "lib/io/log.hpp"
+#include "lib/store/lifecycle/perform.hpp"
 #include "lib/wire/cpu_options.hpp"
 #include "lib/wire/facts_json.hpp"
 #include "lib/wire/wheel_provenance.hpp"
@@ -13,7 +14,6 @@
 #include "registry/intake/stored_row.hpp"
 #include "registry/intake/torch_tables.hpp"
 #include "registry/intake/upload_steps.hpp"
-#include "registry/lifecycle/perform.hpp"
 
 namespace wheelyard::registry {
 
@@ -81,10 +81,9 @@ wire::Answered<void> add_statements(Upload& upload, const UploadParts& parts,
     const inspect::Inspection& inspection = *upload.inspection;
     const RegistryConfig& config = parts.config;
     const attest::SigningKey& key = *parts.signing_key;
-    auto token_id = stating_token(upload.token, parts);
-    if (!token_id) return failed(upload, token_id.error());
+    std::string token_id = stating_token(upload.token);
     const bool is_service_account =
-        !is_publisher(upload.token.name) && config.attest.is_service_account(*token_id);
+        !is_publisher(upload.token.name) && config.attest.is_service_account(token_id);
     const attest::Level level = is_service_account ? attest::Level::two : attest::Level::one;
     auto text = attest::sign_wheel(upload.provenance, said,
                                    {.project = inspection.filename.project,
@@ -93,7 +92,7 @@ wire::Answered<void> add_statements(Upload& upload, const UploadParts& parts,
                                     .facts = wire::stored_facts_to_json(inspection)},
                                    {.registry = config.signer(key.public_key().id()),
                                     .index = upload.index.name,
-                                    .token_id = *std::move(token_id),
+                                    .token_id = std::move(token_id),
                                     .time = parts.clock.now(),
                                     .level = level},
                                    key);
@@ -135,20 +134,20 @@ wire::Answered<void> store_content(Upload& upload, const UploadParts& parts) {
     const auto kept = TorchTables(parts.blobs, parts.config->store).keep(*stored, inspection);
     if (!kept)
         io::log_warn("torch.table", {{"filename", upload.filename_text}, {"error", kept.error().text()}});
-    upload.row = stored_row({.index = upload.index.name,
-                             .filename = upload.filename_text,
-                             .sha256 = *stored,
-                             .size_bytes = upload.size_bytes,
-                             .metadata_sha256 = *metadata,
-                             .uploaded_by = upload.token.name,
-                             .provenance_sha256 = std::move(provenance_sha256),
-                             .provenance_size_bytes = upload.provenance.size(),
-                             .attestations_sha256 = std::move(attestations_sha256),
-                             .attestations_size_bytes = upload.attestations.document.size(),
-                             .attested = upload.origin.attested,
+    catalog::FileRow row{{.filename = upload.filename_text,
+                          .size_bytes = upload.size_bytes,
+                          .sha256 = *stored,
+                          .metadata_sha256 = *metadata,
+                          .provenance_sha256 = std::move(provenance_sha256),
+                          .attestations_sha256 = std::move(attestations_sha256)},
+                         upload.index.name};
+    row.uploaded_by = upload.token.name;
+    row.provenance_size_bytes = upload.provenance.size();
+    row.attestations_size_bytes = upload.attestations.document.size();
+    upload.row = stored_row(std::move(row), inspection,
+                            {.attested = upload.origin.attested,
                              .stated_by = upload.origin.agent,
-                             .built_cpu = std::move(built_cpu)},
-                            inspection);
+                             .built_cpu = std::move(built_cpu)});
     upload.inspection.reset();               // the request still waits for its page
     return release_repaired(upload, parts);  // of other indexes
 }

@@ -34,9 +34,8 @@ class FormUpload final : public http::UploadRequest {
                Identity token, std::string_view boundary)
         : parts_(parts),
           upload_{head.request_id, head.authorization, index, std::move(token), parts.clock.now()},
-          body_(upload_, parts, boundary) {}
+          body_(upload_, parts_, boundary) {}
 
-    // A grant has the name of the token that claimed its task.
     std::string owner() const override { return upload_.token.name; }
 
     wire::Answered<void> feed(std::string_view body_bytes) override {
@@ -71,7 +70,7 @@ class FormUpload final : public http::UploadRequest {
         return std::to_string((parts_.clock.now() - upload_.started) / 1000);
     }
 
-    const UploadParts& parts_;
+    const UploadParts parts_;  // with the configuration that the upload began with
     Upload upload_;
     UploadBody body_;
     PageOf page_;
@@ -102,14 +101,18 @@ void FormUpload::log_refused(const wire::Problem& problem) const {
 }
 
 wire::Answered<const IndexConfig*> check_head(const UploadParts& parts, const http::UploadHead& head,
-                                              const catalog::TokenRow& token) {
+                                              const Identity& token) {
     const IndexConfig* index = parts.config->find_index(head.index);
     if (index == nullptr) {
         return refuse("index.unknown", "There is no index with this name",
                       "The registry has no index `" + wire::one_line_title(head.index) + "`.",
                       wire::one_line_title(head.index), "check the index name; GET / lists the indexes");
     }
-    if (!allows(token, index->name, {}, upload_action)) {
+    const auto claimed = allows(token, index->name, {}, upload_action)
+                             ? std::nullopt
+                             : std::optional(claimed_for(token, *index, parts));
+    if (claimed && !*claimed) return tl::unexpected(problem_of_failure(claimed->error()));
+    if (claimed && (*claimed)->empty()) {
         return refuse("auth.index_refused", "This token does not permit uploads to " + index->name,
                       "The token's scope does not include uploads to the index `" + index->name + "`.",
                       index->name, "ask an administrator for a token with this index");
@@ -191,8 +194,10 @@ wire::Problem problem_of_failure(const base::Error& error, Attempted attempted) 
 }
 
 wire::Answered<std::unique_ptr<http::UploadRequest>> Uploads::begin(const http::UploadHead& head) {
-    auto token = parts_.tokens.verify(head.authorization);
-    auto index = token ? check_head(parts_, head, *token)
+    UploadParts parts = parts_;
+    parts.config = parts_.config.held();
+    auto token = parts.tokens.verify(head.authorization);
+    auto index = token ? check_head(parts, head, *token)
                        : wire::Answered<const IndexConfig*>(tl::unexpected(token.error()));
     auto boundary = parse_boundary(head.content_type);
     if (index && !boundary) {
@@ -210,7 +215,7 @@ wire::Answered<std::unique_ptr<http::UploadRequest>> Uploads::begin(const http::
                                         {"code", index.error().code}});
         return tl::unexpected(std::move(index.error()));
     }
-    return std::make_unique<FormUpload>(parts_, head, **index, *std::move(token), *boundary);
+    return std::make_unique<FormUpload>(parts, head, **index, *std::move(token), *boundary);
 }
 
 }  // namespace wheelyard::registry

@@ -7,11 +7,11 @@
 #include "lib/attest/keys.hpp"
 #include "lib/attest/sigstore/trusted_root.hpp"
 #include "lib/base/clock.hpp"
+#include "lib/store/blobs/disk_room.hpp"
+#include "lib/store/blobs/store.hpp"
+#include "lib/store/commit/publishing.hpp"
+#include "lib/store/commit/writer.hpp"
 #include "registry/access/tokens.hpp"
-#include "registry/blobs/disk_room.hpp"
-#include "registry/blobs/store.hpp"
-#include "registry/commit/publishing.hpp"
-#include "registry/commit/writer.hpp"
 #include "registry/config/live_config.hpp"
 #include "registry/http/upload.hpp"
 
@@ -27,7 +27,7 @@ struct UploadParts {
     PublishQueue& pages;
     const base::Clock& clock;
     unsigned inspect_threads = 1;                                          // per upload
-    tasks::TaskStore* tasks = nullptr;                                     // null: no grants
+    tasks::TaskStore* tasks = nullptr;                                     // null: no tasks
     const attest::SigningKey* signing_key = nullptr;                       // null: nothing is signed
     const sigstore::TrustedRoot* trusted_root = &sigstore::public_root();  // of attestations
 };
@@ -44,8 +44,8 @@ class Uploads final : public http::UploadService {
 
 enum class Attempted { upload, change, task };
 
-// Maps an unexpected failure to a problem: 507 for a full disk, 503 if a retry helps, otherwise 500, with a code of what was
-// attempted. The error itself goes to the log only.
+// Maps an unexpected failure to a problem: 507 for a full disk, 503 if a retry helps, otherwise 500, with a
+// code of what was attempted. The error itself goes to the log only.
 [[nodiscard]] wire::Problem problem_of_failure(const base::Error& error,
                                                Attempted attempted = Attempted::upload);
 

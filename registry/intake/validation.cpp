@@ -267,7 +267,8 @@ wire::Answered<void> check_form_against(const UploadForm& form, const UploadName
                       "The form's version differs from the file's, `" + filename.version.text() + "`.",
                       wire::one_line_title(form.version.value_or("")));
     }
-    // `pyversion` is not compared: old setuptools sends "3.8" for any wheel, and the tags are in the file name.
+    // `pyversion` is not compared: old setuptools sends "3.8" for any wheel, and the tags are in the file
+    // name.
     return {};
 }
 
@@ -301,8 +302,8 @@ std::string reported_verdicts(const inspect::Inspection& inspection) {
     return detail;
 }
 
-// What a client shows of the finding: the member where it is the fault, else the value, and in which member it is unless
-// the rule says so.
+// What a client shows of the finding: the member where it is the fault, else the value, and in which member
+// it is unless the rule says so.
 std::string offending_value(const inspect::Verdict& verdict) {
     constexpr std::array<std::string_view, 5> of_members{"zip", "record", "sdist", "dist_info",
                                                          "data_folder"};

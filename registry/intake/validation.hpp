@@ -1,5 +1,5 @@
-// Validation of uploads: pure functions that return a Problem or nothing. The table in docs/reference/upload.md
-// lists every refusal.
+// Validation of uploads: pure functions that return a Problem or nothing. The table in
+// docs/reference/upload.md lists every refusal.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,9 @@
 #include <string_view>
 
 #include "lib/inspect/inspect.hpp"
+#include "lib/store/catalog/catalog.hpp"
 #include "lib/wheel/filename.hpp"
 #include "lib/wire/problem.hpp"
-#include "registry/catalog/catalog.hpp"
 #include "registry/config/config.hpp"
 #include "registry/http/upload.hpp"
 
@@ -54,9 +54,9 @@ enum class AcceptedFiles { wheels, wheels_and_sdists };
 [[nodiscard]] inline AcceptedFiles accepted_files(const IndexConfig& index) {
     return index.sdists ? AcceptedFiles::wheels_and_sdists : AcceptedFiles::wheels;
 }
-// Parses the file name of `content`, which must be a wheel's, or an sdist's where the index takes them. Refuses what the
-// inspection would refuse for the name alone, before the bytes arrive: a name that is not in normal form, unless the
-// policy allows it.
+// Parses the file name of `content`, which must be a wheel's, or an sdist's where the index takes them.
+// Refuses what the inspection would refuse for the name alone, before the bytes arrive: a name that is not in
+// normal form, unless the policy allows it.
 [[nodiscard]] wire::Answered<UploadName> check_filename(std::string_view filename,
                                                         const inspect::Policy& policy = {},
                                                         AcceptedFiles accepted = AcceptedFiles::wheels);
@@ -68,8 +68,9 @@ enum class AcceptedFiles { wheels, wheels_and_sdists };
 [[nodiscard]] wire::Answered<void> check_form(const UploadForm& form);
 [[nodiscard]] wire::Answered<void> check_form_against(const UploadForm& form, const UploadName& filename);
 [[nodiscard]] wire::Answered<void> check_digests(const UploadForm& form, const ContentDigests& content);
-// The form's provenance as it is stored, with the members that this version knows; empty: the form has none. Refuses one
-// of another wheel, and of another site than `bound_site` (access/agents.hpp); empty: the token may state any.
+// The form's provenance as it is stored, with the members that this version knows; empty: the form has none.
+// Refuses one of another wheel, and of another site than `bound_site` (access/agents.hpp); empty: the token
+// may state any.
 [[nodiscard]] wire::Answered<std::string> check_provenance(const UploadForm& form, std::string_view filename,
                                                            std::string_view sha256,
                                                            std::string_view bound_site);

@@ -16,21 +16,35 @@
 #include "lib/base/text/encoding.hpp"
 #include "lib/io/log.hpp"
 #include "lib/io/toml.hpp"
+#include "lib/store/lifecycle/store_identity.hpp"
 #include "registry/config/index_changes.hpp"
-#include "registry/lifecycle/store_identity.hpp"
 #include "registry/serve/phases.hpp"
 #include "registry/store/lock.hpp"
-#include "registry/store/owner.hpp"
 
 namespace wheelyard::registry {
 namespace {
 
+// Several nodes have their list of indexes in the database.
 void warn_of_other_indexes(const RegistryConfig& file, const RegistryConfig& in_force) {
     for (const auto& [index, difference] : reasons_of(list_index_changes(in_force, file)))
-        io::log_warn(file.is_of_several() ? "indexes.decided_by_nodes" : "indexes.decided_by_commands",
+        io::log_warn("indexes.decided_by_nodes",
                      {{"index", index},
                       {"not_applied", difference},
-                      {"advice", "wheelyard-registry apply makes the file decide"}});
+                      {"advice", "wheelyard-registry apply applies the file to all nodes"}});
+}
+
+// The file would undo what commands of an earlier version did, and open what they closed. What it lacks is
+// printed.
+base::Status check_says_all(const RegistryConfig& file, const std::optional<IndexList>& list) {
+    WHEELYARD_ASSIGN(const std::string tables, tables_to_paste(file, list));
+    if (tables.empty()) return {};
+    base::print(stdout, tables);
+    return io::fail_configuration(
+        {"index.not_in_file",
+         "Commands of an earlier version made or changed indexes, and the file does not say so",
+         file.file.string(),
+         "put the [[index]] tables that are printed here into it, in place of those of the same names; or "
+         "`wheelyard-registry apply`, for what the file says now"});
 }
 
 base::Result<std::optional<attest::SigningKey>> read_signing_key(const RegistryConfig& config) {
@@ -123,7 +137,7 @@ base::Status check_configuration(const RegistryConfig& file, const std::optional
     WHEELYARD_TRY(check_start(file, unit));
     WHEELYARD_TRY(of_configuration(check_other_files(file)));
     WHEELYARD_ASSIGN(const auto blobs, blobs::read_blob_store(file.blob_place()));
-    // Whether the store answers, knows the credentials and has the bucket.
+    // Says whether the store answers, knows the credentials and has the bucket.
     if (blobs->serves_files()) WHEELYARD_TRY(blobs->list("00"));
     const database::Store store(file.database());
     auto found = store.find_catalog();
@@ -132,6 +146,8 @@ base::Status check_configuration(const RegistryConfig& file, const std::optional
         !found && (found.error().kind == base::ErrorKind::missing || found.error().os_error == ENOENT);
     if (!has_store && !is_missing) return tl::unexpected(found.error());
     if (has_store) {
+        WHEELYARD_ASSIGN(const auto list, read_index_list(store));
+        WHEELYARD_TRY(check_says_all(file, list));
         WHEELYARD_ASSIGN(const auto catalog, store.reader());
         WHEELYARD_TRY(lifecycle::check_store(
             {.on_catalog = [&](const lifecycle::CatalogWork& work) { return work(*catalog); },
@@ -154,7 +170,8 @@ base::Result<std::unique_ptr<Claim>> Claim::take(const RegistryConfig& file, con
     WHEELYARD_TRY(base::make_directories(file.store));
     WHEELYARD_ASSIGN(base::Fd lock, lock_store(file.store));
     WHEELYARD_ASSIGN(auto list, read_index_list(store));
-    WHEELYARD_ASSIGN(RegistryConfig config, config_at_start(file, list));
+    WHEELYARD_TRY(check_says_all(file, list));
+    WHEELYARD_ASSIGN(RegistryConfig config, file.is_of_several() ? config_at_start(file, list) : file);
     warn_of_other_indexes(file, config);
     return std::unique_ptr<Claim>(new Claim{program, std::move(signing_key), std::move(trusted_root),
                                             std::move(store), std::move(lock), std::move(list),

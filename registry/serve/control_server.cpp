@@ -13,7 +13,7 @@
 
 #include "lib/base/version.hpp"
 #include "lib/io/log.hpp"
-#include "registry/access/local_actor.hpp"
+#include "registry/access/person.hpp"
 
 namespace wheelyard::registry {
 namespace {

@@ -1,5 +1,6 @@
-// Answers commands of this machine over the store's control socket (registry/store/control_socket.hpp): operations only, as
-// `local:NAME` of who connected. Its threads are its own, so a long gc takes no slot of the API and no thread of an upload.
+// Answers commands of this machine over the store's control socket (registry/store/control_socket.hpp):
+// operations only, as `local:NAME` of who connected. Its threads are its own, so a long gc takes no slot of
+// the API and no thread of an upload.
 //
 // An operation whose caller has gone goes on to its end, but gc and retain, which stop between two steps.
 #pragma once
@@ -14,8 +15,8 @@
 
 #include "lib/base/files/fd.hpp"
 #include "lib/base/result.hpp"
+#include "lib/store/commit/publishing.hpp"
 #include "registry/api/api.hpp"
-#include "registry/commit/publishing.hpp"
 #include "registry/store/control_socket.hpp"
 
 namespace wheelyard::registry {

@@ -19,8 +19,8 @@ constexpr std::uint64_t descriptors_of_an_upload = 8;   // staging, METADATA, re
 // Asio's three, the tree, a page that is read.
 constexpr std::uint64_t descriptors_of_an_io_thread = 5;
 
-// Connections get at most this share of four of the rest; the others are for the files that clients are sent. Most
-// clients are quiet, or ask for pages, which are kept in memory.
+// Connections get at most this share of four of the rest; the others are for the files that clients are sent.
+// Most clients are quiet, or ask for pages, which are kept in memory.
 constexpr std::uint64_t connections_of_four_descriptors = 3;
 
 }  // namespace

@@ -30,7 +30,8 @@ DescriptorShares shares_that_fit(const RegistryConfig& config) {
 }
 
 http::ServerSettings server_settings(const ServiceParts& parts, RemoteFiles& remote_files) {
-    const RegistryConfig& config = *parts.config;
+    const ConfigView held = parts.config.held();
+    const RegistryConfig& config = held;
     const DescriptorShares shares = shares_that_fit(config);
     http::ServerSettings settings = config.server;
     settings.published = config.published();

@@ -6,8 +6,7 @@
 #include <vector>
 
 #include "lib/io/log.hpp"
-#include "registry/config/index_rules.hpp"
-#include "registry/intake/imports/import_folder.hpp"
+#include "registry/intake/imports/import_source.hpp"
 #include "registry/serve/phases.hpp"
 
 namespace wheelyard::registry {
@@ -25,10 +24,12 @@ std::set<std::string, std::less<>> names_of(const std::vector<Table>& tables) {
 base::Result<std::unique_ptr<catalog::Catalog>> open_catalog(const Claim& claim) {
     const RegistryConfig& config = claim.config;
     WHEELYARD_ASSIGN(auto catalog, claim.store.writer());
+    // The list of several nodes is as it was, until `apply`.
+    const bool is_of_commands = config.is_of_several() && claim.list && claim.list->is_of_commands;
     if (config.has_private()) WHEELYARD_TRY(close_store_to_others(config, claim.store));
-    WHEELYARD_TRY(catalog->set_index_rules(
-        index_rules(config), {.actor = "configuration", .reason = {}, .time = claim.program.clock.now()},
-        reasons_since(claim.list, config), render_index_list({claim.decided_by(), config.index_tables})));
+    WHEELYARD_TRY(record_indexes(*catalog, config, changes_since(claim.list, config),
+                                 {.actor = "configuration", .reason = {}, .time = claim.program.clock.now()},
+                                 is_of_commands));
     return catalog;
 }
 
@@ -54,22 +55,24 @@ base::Result<std::unique_ptr<KeptParts>> KeptParts::open(const Claim& claim) {
     const RegistryConfig& config = claim.config;
     const database::Store& store = claim.store;
     const base::Clock& clock = claim.program.clock;
-    // A full disk must not keep the server from starting: it serves what is there, and an administrator can work.
+    // A full disk must not keep the server from starting: it serves what is there, and an administrator can
+    // work.
     claim.room.give_back_if_low();
     if (const auto room = claim.room.check(0); !room)
         io::log_warn("serve.disk_full", {{"error", room.error().text()}});
     WHEELYARD_ASSIGN(auto blobs, blobs::open_blob_store(config.blob_place()));
     remove_left_import_folders(config.store);
-    WHEELYARD_ASSIGN(auto catalog, open_catalog(claim));
+    // Their schema's steps may fail where an older program runs or the disk is full. No list of indexes is
+    // written then.
     WHEELYARD_ASSIGN(auto tasks, store.tasks(config.tasks, clock));
     WHEELYARD_ASSIGN(auto builds, store.builds({.kept_days = config.tasks.kept_days}, clock));
+    WHEELYARD_ASSIGN(auto catalog, open_catalog(claim));
     WHEELYARD_ASSIGN(auto tokens_reader, store.reader());
     auto tokens = std::make_unique<TokenVerifier>(std::move(tokens_reader), clock);
-    tokens->recognise_grants(*tasks);
     tokens->recognise_people(names_of(config.identities));
     tokens->recognise_publishers(names_of(config.publishers));
     const std::string key = claim.signing_key ? claim.signing_key->public_key().id() : "none";
-    WHEELYARD_ASSIGN(auto node, ThisNode::open(store, config, *blobs, key));
+    WHEELYARD_ASSIGN(auto node, ThisNode::open(store, claim.live, *blobs, key));
     WHEELYARD_TRY(node->check_neighbours());
     WHEELYARD_ASSIGN(const catalog::Serial committed, catalog->last_serial());
     return std::unique_ptr<KeptParts>(new KeptParts{std::move(blobs), std::move(tasks), std::move(builds),
@@ -77,7 +80,8 @@ base::Result<std::unique_ptr<KeptParts>> KeptParts::open(const Claim& claim) {
                                                     Writer(std::move(catalog), clock)});
 }
 
-// After a failure, such as a full disk, the server starts anyway: published files stay readable, and the queue tries again.
+// After a failure, such as a full disk, the server starts anyway: published files stay readable, and the
+// queue tries again.
 base::Result<std::unique_ptr<Shown>> Shown::show(const Claim& claim, KeptParts& kept) {
     WHEELYARD_ASSIGN(PublishFunction publish,
                      claim.program.open_publisher(claim.live, claim.store, *kept.blobs));

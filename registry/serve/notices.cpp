@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "lib/io/log.hpp"
+#include "lib/store/blobs/disk_room.hpp"
+#include "lib/store/catalog/catalog.hpp"
 #include "registry/access/agents.hpp"
 #include "registry/access/person.hpp"
-#include "registry/blobs/disk_room.hpp"
-#include "registry/catalog/file_row.hpp"
 #include "registry/server/tls.hpp"
 
 namespace wheelyard::registry {
@@ -72,7 +72,8 @@ Notices::Notices(const ServiceParts& parts, Writer& writer, std::int64_t interva
     : parts_(parts), writer_(writer), task_(0, interval_ms, [this](base::Clock& clock) { look(clock); }) {}
 
 base::Result<Observed> Notices::observe(base::UnixMicros now) {
-    const RegistryConfig& config = *parts_.config;
+    const ConfigView held = parts_.config.held();
+    const RegistryConfig& config = held;
     Observed seen{.now = now};
     seen.disk_is_full =
         !parts_.upkeep.seen().has_reserve || blobs::free_bytes_of(config.store) < config.min_free_bytes;
@@ -106,7 +107,7 @@ base::Result<Observed> Notices::observe(base::UnixMicros now) {
 }
 
 void Notices::look(const base::Clock& clock) {
-    const notify::Settings settings = parts_.config->notify_settings();
+    const notify::Settings settings = parts_.config.held()->notify_settings();
     if (settings.command.empty()) return;
     const auto seen = observe(clock.now());
     const auto told = seen ? notify::tell(settings, notices_of(*seen), clock)

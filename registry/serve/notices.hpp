@@ -8,7 +8,7 @@
 
 #include "lib/notify/notify.hpp"
 #include "lib/status/site_report.hpp"
-#include "registry/catalog/catalog.hpp"
+#include "lib/store/catalog/catalog.hpp"
 #include "registry/serve/service_state.hpp"
 #include "registry/serve/upkeep/background_task.hpp"
 
@@ -16,7 +16,8 @@ namespace wheelyard::registry {
 
 inline constexpr std::int64_t notices_interval_ms = 60'000;
 
-// What one look found. Of several nodes only the one that writes tells what is the registry's and not the node's.
+// What one look found. Of several nodes only the one that writes tells what is the registry's and not the
+// node's.
 struct Observed {
     base::UnixMicros now = 0;
     bool disk_is_full = false;

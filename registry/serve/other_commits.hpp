@@ -1,19 +1,20 @@
-// What another process commits beside the server (an import, a command on the data folder) is published within a second.
+// What another process commits beside the server (an import, a command on the data folder) is published
+// within a second.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 
 #include "lib/base/result.hpp"
-#include "registry/commit/publishing.hpp"
-#include "registry/database/store.hpp"
+#include "lib/store/commit/publishing.hpp"
+#include "lib/store/store.hpp"
 #include "registry/serve/upkeep/background_task.hpp"
 
 namespace wheelyard::registry {
 
-// Follows the count of changes of the store, from the start until it is destroyed; every commit requests a publish run, if
-// no run was requested for it already. Where other nodes commit all the time (`is_alone` is false), uploads wait for this
-// look, and it waits for the database's hint. `pages` outlives it.
+// Follows the count of changes of the store, from the start until it is destroyed; every commit requests a
+// publish run, if no run was requested for it already. Where other nodes commit all the time (`is_alone` is
+// false), uploads wait for this look, and it waits for the database's hint. `pages` outlives it.
 class OtherCommits {
   public:
     [[nodiscard]] static base::Result<std::unique_ptr<OtherCommits>> follow(const database::Store& store,

@@ -1,5 +1,6 @@
-// The parts of a running server, in six phases. Each is made from those before it, so no part can exist before what it
-// uses; the members of a phase are in the order of their dependencies. All stop in reverse order.
+// The parts of a running server, in six phases. Each is made from those before it, so no part can exist
+// before what it uses; the members of a phase are in the order of their dependencies. All stop in reverse
+// order.
 //
 //     Claim ─► KeptParts ─► Shown ─► ServingParts ─► Chores ─► Doors
 #pragma once
@@ -14,15 +15,15 @@
 #include "lib/base/clock.hpp"
 #include "lib/base/files/fd.hpp"
 #include "lib/base/result.hpp"
+#include "lib/store/commit/publishing.hpp"
+#include "lib/store/commit/writer.hpp"
+#include "lib/store/store.hpp"
 #include "registry/access/tokens.hpp"
 #include "registry/api/api.hpp"
 #include "registry/api/logins.hpp"
 #include "registry/api/readers.hpp"
 #include "registry/api/site_reports.hpp"
-#include "registry/commit/publishing.hpp"
-#include "registry/commit/writer.hpp"
 #include "registry/config/live_config.hpp"
-#include "registry/database/store.hpp"
 #include "registry/indexes/index_apply.hpp"
 #include "registry/indexes/index_moves.hpp"
 #include "registry/intake/resumable.hpp"
@@ -73,10 +74,9 @@ struct Claim {
     const base::Fd lock;
     const std::optional<IndexList> list;  // in force before this start
     LiveConfig live;
-    const RegistryConfig& config = live.now();  // of the start
+    const SharedConfig at_start = live.now();
+    const RegistryConfig& config = *at_start;
     const blobs::DiskRoom room = config.room();
-
-    [[nodiscard]] DecidedBy decided_by() const { return list ? list->decided_by : DecidedBy::file; }
 };
 
 // Bytes, rows, tokens and this node: what the store keeps, opened.

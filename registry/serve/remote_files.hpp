@@ -1,5 +1,6 @@
-// Sends clients to the blob store for files, or passes the bytes on: through a file without a name, so that a slow client
-// holds neither a thread nor a request to the store. What its client has given up is not fetched to the end.
+// Sends clients to the blob store for files, or passes the bytes on: through a file without a name, so that a
+// slow client holds neither a thread nor a request to the store. What its client has given up is not fetched
+// to the end.
 #pragma once
 
 #include <condition_variable>
@@ -9,16 +10,16 @@
 #include <thread>
 #include <vector>
 
-#include "registry/blobs/disk_room.hpp"
-#include "registry/blobs/store.hpp"
-#include "registry/http/remote_files.hpp"
+#include "lib/store/blobs/disk_room.hpp"
+#include "lib/store/blobs/store.hpp"
+#include "registry/http/readers.hpp"
 
 namespace wheelyard::registry {
 
 class RemoteFiles final : public http::RemoteFileService {
   public:
-    // `folder`: of the files without names; none is begun that would leave less room on its disk than `room` keeps. The
-    // references must outlive this object.
+    // `folder`: of the files without names; none is begun that would leave less room on its disk than `room`
+    // keeps. The references must outlive this object.
     RemoteFiles(const blobs::BlobStore& blobs, std::filesystem::path folder, blobs::DiskRoom room);
     ~RemoteFiles() override;  // ends the fetches under way: their clients see the connection end
     RemoteFiles(const RemoteFiles&) = delete;

@@ -14,16 +14,16 @@
 #include "lib/base/process/terminal.hpp"
 #include "lib/base/process/user.hpp"
 #include "lib/io/log.hpp"
-#include "registry/access/local_actor.hpp"
+#include "registry/access/person.hpp"
 #include "registry/serve/phases.hpp"
 #include "registry/serve/systemd.hpp"
-#include "registry/store/owner.hpp"
+#include "registry/store/lock.hpp"
 
 namespace wheelyard::registry {
 namespace {
 
-// Blocks SIGTERM, SIGINT and SIGHUP in every thread, and so before any thread starts, and waits for them in one
-// place.
+// Blocks SIGTERM, SIGINT and SIGHUP in every thread, and so before any thread starts, and waits for them in
+// one place.
 class StopSignals {
   public:
     StopSignals() {
@@ -55,7 +55,8 @@ std::string url_of(const http::ListenPoint& point, std::uint16_t port) {
     return url + ":" + std::to_string(port);
 }
 
-// Waits for the signal that stops the server; SIGHUP reloads the certificate and applies a changed configuration.
+// Waits for the signal that stops the server; SIGHUP reloads the certificate and applies a changed
+// configuration.
 int serve_until_stopped(StopSignals& stop, http::Server& server, IndexApply& indexes) {
     for (;;) {
         const siginfo_t received = stop.wait();

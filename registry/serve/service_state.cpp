@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "lib/base/limits.hpp"
-#include "registry/blobs/disk_room.hpp"
+#include "lib/store/blobs/disk_room.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -51,7 +51,8 @@ std::string why_not_ready(const Readiness& readiness) {
 }
 
 http::ServiceState look_at_service(const ServiceParts& parts) {
-    const RegistryConfig& config = *parts.config;
+    const ConfigView held = parts.config.held();
+    const RegistryConfig& config = held;
     PublishQueue::Lag lag = parts.pages.lag();
     // Everyone reads /readyz, and a failure's path may name a private project.
     if (!lag.last_failure.empty() && config.has_private()) lag.last_failure = "the log says why";

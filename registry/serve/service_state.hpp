@@ -1,20 +1,20 @@
-// The registry's state for /readyz and /metrics: publishing lag, free disk space, the last trial write, the scrub.
-// Pure except for the call that reads it.
+// The registry's state for /readyz and /metrics: publishing lag, free disk space, the last trial write, the
+// scrub. Pure except for the call that reads it.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
+#include "lib/store/commit/publishing.hpp"
+#include "lib/store/commit/writer.hpp"
+#include "lib/store/tasks/task_store.hpp"
 #include "registry/api/site_reports.hpp"
-#include "registry/commit/publishing.hpp"
-#include "registry/commit/writer.hpp"
 #include "registry/config/live_config.hpp"
 #include "registry/http/metrics.hpp"
 #include "registry/serve/this_node.hpp"
 #include "registry/serve/upkeep/cache_limit.hpp"
 #include "registry/serve/upkeep/scrub.hpp"
 #include "registry/serve/upkeep/upkeep.hpp"
-#include "registry/tasks/task_store.hpp"
 #include "registry/upstream/upstreams.hpp"
 
 namespace wheelyard::registry {
@@ -27,8 +27,8 @@ struct Readiness {
     std::string write_failure = {};  // of the last trial writes, as /readyz says it
 };
 
-// Why uploads do not become installable now; empty if they do. A file whose stored bytes are lost or damaged does
-// not affect other uploads.
+// Why uploads do not become installable now; empty if they do. A file whose stored bytes are lost or damaged
+// does not affect other uploads.
 [[nodiscard]] std::string why_not_ready(const Readiness& readiness);
 
 // Every referenced object outlives the function that uses it.

@@ -5,10 +5,10 @@
 #include <thread>
 #include <utility>
 
-#include "lib/base/files/temporary_files.hpp"
+#include "lib/base/files/temp_dir.hpp"
 #include "lib/io/log.hpp"
 #include "registry/api/task_api.hpp"
-#include "registry/identity/transport.hpp"
+#include "registry/identity/exchange.hpp"
 #include "registry/serve/phases.hpp"
 
 namespace wheelyard::registry {
@@ -24,8 +24,8 @@ Logins::Network network_of_provider(const identity::ProviderRules& rules) {
             identity::post_over_network(rules.allow_private)};
 }
 
-// What a killed server was writing. Only the server writes these; an import beside it keeps torch's tables too, and only logs
-// that one is gone.
+// What a killed server was writing. Only the server writes these; an import beside it keeps torch's tables
+// too, and only logs that one is gone.
 base::Status remove_half_written(const std::filesystem::path& store) {
     for (const char* file : {"scrub.json", "lost-files.tsv"})
         WHEELYARD_TRY(base::remove_temporary_files(store / file));
@@ -82,8 +82,7 @@ ServingParts::ServingParts(Claim& claim, KeptParts& kept, PublishQueue& pages, s
                .pages = pages,
                .upstreams = *upstreams,
                .moves = moves,
-               .clock = claim.program.clock,
-               .decided_by = claim.decided_by()}),
+               .clock = claim.program.clock}),
       logins(claim.config, claim.program.clock, network_of_provider),
       api({.config = claim.live,
            .store = claim.store,

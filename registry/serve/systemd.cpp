@@ -22,8 +22,8 @@ namespace {
 
 constexpr std::int64_t min_work_ms = 10;  // of CPU time; looking costs less
 constexpr int longer_s = 60;              // within which the next extension must come
-// The network may answer late: what a start asks of a bucket, a database and other nodes lasts 20 to 60 s each, and
-// uses neither CPU nor disk.
+// The network may answer late: what a start asks of a bucket, a database and other nodes lasts 20 to 60 s
+// each, and uses neither CPU nor disk.
 constexpr std::chrono::minutes waits_for_others(5);
 constexpr std::int64_t systemctl_limit_ms = 5'000;
 

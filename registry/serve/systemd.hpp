@@ -24,8 +24,8 @@ struct Work {
     [[nodiscard]] bool is_beyond(const Work& before) const;
 };
 
-// While it exists, systemd waits for READY=1 beyond TimeoutStartSec: five minutes, in which this process may wait for
-// others, and then as long as it works.
+// While it exists, systemd waits for READY=1 beyond TimeoutStartSec: five minutes, in which this process may
+// wait for others, and then as long as it works.
 class LongStart {
   public:
     explicit LongStart(std::int64_t pause_ms = 10'000);
@@ -44,7 +44,7 @@ struct ServiceUnit {
     std::vector<std::filesystem::path> writable =
         {};  // ReadWritePaths= and `made`; without ProtectSystem=strict "/"
 };
-// Whether `folder` is one of the folders, or in one.
+// Says whether `folder` is one of the folders, or in one.
 [[nodiscard]] bool is_below(const std::filesystem::path& folder,
                             const std::vector<std::filesystem::path>& folders);
 // nullopt: there is no such unit, or it names another configuration.

@@ -9,10 +9,10 @@
 #include "lib/base/result.hpp"
 #include "lib/io/http_client.hpp"
 #include "lib/io/log.hpp"
-#include "registry/blobs/store.hpp"
+#include "lib/store/blobs/store.hpp"
+#include "lib/store/nodes/node_board.hpp"
 #include "registry/config/config.hpp"
 #include "registry/http/reply.hpp"
-#include "registry/nodes/node_board.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -22,8 +22,11 @@ std::string place_of(const RegistryConfig& config) {
     return name_of_machine() + ":" + config.store.string();
 }
 
-// For what the writer does beside waiting for pages: checks and stores a wheel of several gigabytes, or fetches one.
+// For what the writer does beside waiting for pages: checks and stores a wheel of several gigabytes, or
+// fetches one.
 constexpr std::int64_t answer_margin_ms = 16 * 60'000;
+
+constexpr std::int64_t compare_pause_ms = 15'000;  // of the files of the nodes
 
 // indexer/publish/same_history.hpp
 bool is_of_other_history(const base::Error& error) {
@@ -50,10 +53,11 @@ double as_gauge(auto value) {
 
 }  // namespace
 
-base::Result<std::unique_ptr<ThisNode>> ThisNode::open(const database::Store& store,
-                                                       const RegistryConfig& config,
+base::Result<std::unique_ptr<ThisNode>> ThisNode::open(const database::Store& store, const LiveConfig& live,
                                                        const blobs::BlobStore& blobs,
                                                        const std::string& signing_key) {
+    const SharedConfig held = live.now();
+    const RegistryConfig& config = *held;
     WHEELYARD_ASSIGN(auto board, store.node_board());
     WHEELYARD_ASSIGN(auto own, OwnStore::open(store, config, blobs));
     nodes::SharedSettings shared;
@@ -65,18 +69,21 @@ base::Result<std::unique_ptr<ThisNode>> ThisNode::open(const database::Store& st
     WHEELYARD_ASSIGN(auto lock, store.writer_lock());
     WHEELYARD_ASSIGN(auto reader, store.reader());
     WHEELYARD_ASSIGN(auto publishers_reader, store.reader());
-    return std::unique_ptr<ThisNode>(new ThisNode(config, blobs, std::move(shared), std::move(own),
+    return std::unique_ptr<ThisNode>(new ThisNode(store, live, blobs, std::move(shared), std::move(own),
                                                   std::move(board), std::move(lock), std::move(reader),
                                                   std::move(publishers_reader)));
 }
 
-ThisNode::ThisNode(const RegistryConfig& config, const blobs::BlobStore& blobs, nodes::SharedSettings shared,
-                   std::unique_ptr<OwnStore> own_store, std::unique_ptr<nodes::NodeBoard> board,
-                   std::unique_ptr<nodes::WriterLock> lock, std::unique_ptr<const catalog::Catalog> reader,
+ThisNode::ThisNode(const database::Store& store, const LiveConfig& live, const blobs::BlobStore& blobs,
+                   nodes::SharedSettings shared, std::unique_ptr<OwnStore> own_store,
+                   std::unique_ptr<nodes::NodeBoard> board, std::unique_ptr<nodes::WriterLock> lock,
+                   std::unique_ptr<const catalog::Catalog> reader,
                    std::unique_ptr<const catalog::Catalog> publishers_reader)
-    : config_(config.node),
+    : store_(store),
+      live_(live),
+      config_(live.now()->node),
       blobs_(blobs),
-      trees_(config),
+      trees_(*live.now()),
       own_store_(std::move(own_store)),
       board_(std::move(board)),
       lock_(std::move(lock)),
@@ -86,7 +93,7 @@ ThisNode::ThisNode(const RegistryConfig& config, const blobs::BlobStore& blobs, 
              {.id = {},
               .name = config_.name,
               .address = config_.address,
-              .place = place_of(config),
+              .place = place_of(*live.now()),
               .settings = std::move(shared)},
              {.lease_ms = config_.lease_ms,
               .serves_on = !has_address(),
@@ -101,7 +108,7 @@ ThisNode::ThisNode(const RegistryConfig& config, const blobs::BlobStore& blobs, 
               if (writer && writer->id == lease_.id()) writer.reset();
               return writer;
           },
-          config.server.page_wait_ms + answer_margin_ms) {}
+          live.now()->server.page_wait_ms + answer_margin_ms) {}
 
 nodes::LeaseHooks ThisNode::hooks() {
     return {
@@ -112,6 +119,7 @@ nodes::LeaseHooks ThisNode::hooks() {
         .others_show = [this](catalog::Serial serial) { pages_->note_others_show(serial); },
         .is_writer = [this] { return role_.may_write(); },
         .sees_blobs = [this] { return sees_blobs(); },
+        .tables = [this] { return live_.now()->shared; },
         .is_any_connected = is_any_connected};
 }
 
@@ -123,6 +131,28 @@ void ThisNode::look_at_store() {
         notes_at_us_ = clock_.boot_us() + note_store_ms * 1'000;
     }
     looks_since_us_ = 0;
+}
+
+void ThisNode::compare_files() {
+    const auto seen = store_.node_board().and_then([](const auto& board) { return board->nodes(); });
+    if (!seen) return;  // the lease says so
+    std::string found = nodes::list_differences({.id = lease_.id(), .tables = live_.now()->shared}, *seen);
+    const std::lock_guard lock(differences_mutex_);
+    if (found == differences_) return;
+    differences_ = std::move(found);
+    if (differences_.empty())
+        io::log_info("node.files_alike", {{"node", config_.name}});
+    else
+        io::log_warn(
+            "node.files_differ",
+            {{"node", config_.name},
+             {"from", differences_},
+             {"advice", "give all nodes the same; a file is read at a start, [[index]] also by a reload"}});
+}
+
+std::string ThisNode::differences() const {
+    const std::lock_guard lock(differences_mutex_);
+    return differences_;
 }
 
 bool ThisNode::sees_blobs() const {
@@ -146,8 +176,8 @@ PublishFunction ThisNode::guard(PublishFunction publish) {
     return [this, publish = std::move(publish)](RootPages roots) -> base::Result<Published> {
         if (!is_alone()) {
             const std::lock_guard lock(before_mutex_);
-            // A node that cannot, as of an older version, must not keep all uploads waiting for it, nor show to
-            // everybody what is private elsewhere.
+            // A node that cannot, as of an older version, must not keep all uploads waiting for it, nor show
+            // to everybody what is private elsewhere.
             const base::Status done = before_pages_ ? before_pages_(*publishers_reader_) : base::Status();
             const std::string why = done ? std::string() : done.error().text();
             if (why != std::exchange(why_not_adopted_, why) && !done)
@@ -200,9 +230,12 @@ ThisNode::Member::Member(ThisNode& node, PublishQueue& pages) : node_(node) {
     node.lease_.start();
     node.looks_.emplace(0, node.is_alone() ? note_store_ms : node.config_.lease_ms / 2,
                         [&node](base::Clock&) { node.look_at_store(); });
+    if (!node.is_alone())
+        node.comparisons_.emplace(0, compare_pause_ms, [&node](base::Clock&) { node.compare_files(); });
 }
 
 ThisNode::Member::~Member() {
+    node_.comparisons_.reset();
     node_.looks_.reset();
     node_.lease_.stop();
     node_.role_.stop();
@@ -238,16 +271,18 @@ std::string ThisNode::why_not_ready() const {
                " the database's: tokens end at other times than at the other nodes. Set the one that is "
                "wrong";
     }
-    return "this node is " + std::string(nodes::lease_state_text(seen.state)) + " and answers no page" +
+    return "this node is " + std::string(nodes::lease_states.text(seen.state)) + " and answers no page" +
            (seen.last_failure.empty() ? "" : ": " + seen.last_failure);
 }
 
 std::string ThisNode::text() const {
     const auto lease = lease_.seen();
     const auto role = role_.seen();
-    std::string text = "node " + config_.name + ": " + std::string(nodes::lease_state_text(lease.state));
+    std::string text = "node " + config_.name + ": " + std::string(nodes::lease_states.text(lease.state));
     text += role.is_writer ? ", writer" : role.is_waiting ? ", waits one lease before it writes" : "";
-    return text + ", lease " + std::to_string(lease.left_ms) + " ms";
+    text += ", lease " + std::to_string(lease.left_ms) + " ms";
+    const std::string others = differences();
+    return others.empty() ? text : text + ", its file differs from " + others;
 }
 
 std::vector<http::Gauge> ThisNode::gauges() const {
@@ -263,6 +298,8 @@ std::vector<http::Gauge> ThisNode::gauges() const {
             {"node_clock_ahead_seconds", "This node's clock less the database's, at the last renewal",
              as_gauge(lease.clock_ahead_ms) / 1000},
             {"node_writer", "1 while this node accepts changes", role.is_writer ? 1.0 : 0.0},
+            {"node_file_differs", "1 while the file of another node differs in what all should have alike",
+             differences().empty() ? 0.0 : 1.0},
             {"node_knows_writer", "1 while this node writes or knows the one that does",
              role.is_writer || lease.writer ? 1.0 : 0.0},
             {"node_lost_histories",

@@ -1,5 +1,5 @@
-// This `serve` among the others over its database: its lease, its role, and what they mean for the publisher. In a registry
-// of one process it always answers and always writes, and nothing waits.
+// This `serve` among the others over its database: its lease, its role, and what they mean for the publisher.
+// In a registry of one process it always answers and always writes, and nothing waits.
 //
 //     commit of n ─► own pages show n ─► every node with a live lease shows n ─► 200
 #pragma once
@@ -12,14 +12,13 @@
 #include <vector>
 
 #include "lib/base/result.hpp"
-#include "registry/blobs/store.hpp"
-#include "registry/commit/publishing.hpp"
-#include "registry/config/config.hpp"
-#include "registry/database/store.hpp"
+#include "lib/store/blobs/store.hpp"
+#include "lib/store/commit/publishing.hpp"
+#include "lib/store/nodes/node_lease.hpp"
+#include "lib/store/nodes/writer_role.hpp"
+#include "lib/store/store.hpp"
+#include "registry/config/live_config.hpp"
 #include "registry/http/metrics.hpp"
-#include "registry/nodes/node_lease.hpp"
-#include "registry/nodes/writer_role.hpp"
-#include "registry/serve/lost_files.hpp"
 #include "registry/serve/own_store.hpp"
 #include "registry/serve/upkeep/background_task.hpp"
 #include "registry/serve/write_forward.hpp"
@@ -28,21 +27,23 @@ namespace wheelyard::registry {
 
 class ThisNode {
   public:
-    // Opens connections of its own. `signing_key`: the ID of the registry's, or "none". Errors of OwnStore::open().
+    // Opens connections of its own; `store`, `live` and `blobs` outlive it. `signing_key`: the ID of the
+    // registry's, or "none". Errors of OwnStore::open().
     [[nodiscard]] static base::Result<std::unique_ptr<ThisNode>> open(const database::Store& store,
-                                                                      const RegistryConfig& config,
+                                                                      const LiveConfig& live,
                                                                       const blobs::BlobStore& blobs,
                                                                       const std::string& signing_key);
 
-    // Call before it takes part. nodes/node_board.hpp; a server without an address takes the writer's role here.
+    // Call before it takes part. nodes/node_board.hpp; a server without an address takes the writer's role
+    // here.
     [[nodiscard]] base::Status check_neighbours();
 
-    // The publisher of a server: a tree of another history than the catalog's is made again, since it is only a copy of what
-    // the catalog says; what it showed and the catalog lacks is listed (lost_files.hpp).
+    // The publisher of a server: a tree of another history than the catalog's is made again, since it is only
+    // a copy of what the catalog says; what it showed and the catalog lacks is listed (own_store.hpp).
     [[nodiscard]] PublishFunction guard(PublishFunction publish);
 
-    // Called before each publish run, on the publisher's thread, until the object that it returns ends. Not in a registry of one
-    // process, whose indexes nobody else changes.
+    // Called before each publish run, on the publisher's thread, until the object that it returns ends. Not
+    // in a registry of one process, whose indexes nobody else changes.
     using BeforePages = std::function<base::Status(const catalog::Catalog& reader)>;
     [[nodiscard]] std::shared_ptr<void> call_before_pages(BeforePages before);
 
@@ -65,7 +66,8 @@ class ThisNode {
     [[nodiscard]] bool may_write() const { return role_.may_write(); }
     // nullptr: this is the only node, or takes itself for it.
     [[nodiscard]] http::ForwardService* forward() { return has_address() ? &forward_ : nullptr; }
-    // Waits until it may answer, for at most `timeout_ms`: a node that cannot join starts, too, and answers 503.
+    // Waits until it may answer, for at most `timeout_ms`: a node that cannot join starts, too, and answers
+    // 503.
     void wait_joined(std::int64_t timeout_ms) const;
     // Histories that were replaced, since the start.
     [[nodiscard]] std::uint64_t lost_histories() const { return lost_histories_; }
@@ -77,17 +79,24 @@ class ThisNode {
     [[nodiscard]] std::vector<http::Gauge> gauges() const;
 
   private:
-    ThisNode(const RegistryConfig& config, const blobs::BlobStore& blobs, nodes::SharedSettings shared,
-             std::unique_ptr<OwnStore> own_store, std::unique_ptr<nodes::NodeBoard> board,
-             std::unique_ptr<nodes::WriterLock> lock, std::unique_ptr<const catalog::Catalog> reader,
+    ThisNode(const database::Store& store, const LiveConfig& live, const blobs::BlobStore& blobs,
+             nodes::SharedSettings shared, std::unique_ptr<OwnStore> own_store,
+             std::unique_ptr<nodes::NodeBoard> board, std::unique_ptr<nodes::WriterLock> lock,
+             std::unique_ptr<const catalog::Catalog> reader,
              std::unique_ptr<const catalog::Catalog> publishers_reader);
     // One that others cannot reach passes nothing on either, and its pages outlast the database.
     [[nodiscard]] bool has_address() const { return !is_alone() && !config_.address.empty(); }
     [[nodiscard]] nodes::LeaseHooks hooks();
-    // Looks for the store of the wheels, which may take as long as a store hangs, and notes how far its catalog is.
+    // Looks for the store of the wheels, which may take as long as a store hangs, and notes how far its
+    // catalog is.
     void look_at_store();
     [[nodiscard]] bool sees_blobs() const;
+    // Notes, and logs once, in which tables of their files other nodes differ.
+    void compare_files();
+    [[nodiscard]] std::string differences() const;
 
+    const database::Store& store_;
+    const LiveConfig& live_;
     const NodeConfig config_;
     const blobs::BlobStore& blobs_;
     const NodeTrees trees_;
@@ -109,7 +118,11 @@ class ThisNode {
     nodes::NodeLease lease_;
     nodes::WriterRole role_;
     WriteForward forward_;
-    std::optional<BackgroundTask> looks_ = {};  // while it is a member
+    mutable std::mutex differences_mutex_;
+    std::string differences_;  // nodes::list_differences()
+    // While it is a member.
+    std::optional<BackgroundTask> looks_ = {};
+    std::optional<BackgroundTask> comparisons_ = {};
 };
 
 }  // namespace wheelyard::registry

@@ -7,7 +7,7 @@
 
 #include "lib/io/http_push.hpp"
 #include "lib/io/log.hpp"
-#include "registry/http/relative_url.hpp"
+#include "registry/http/forwarded.hpp"
 
 namespace wheelyard::registry {
 namespace {

@@ -7,15 +7,15 @@
 #include <string>
 
 #include "lib/io/http_client.hpp"
+#include "lib/store/nodes/node_board.hpp"
 #include "registry/http/forward.hpp"
-#include "registry/nodes/node_board.hpp"
 
 namespace wheelyard::registry {
 
 class WriteForward final : public http::ForwardService {
   public:
-    // `id`: of this node; `is_here`: it writes; `find`: the node that does, as the board has it. Both are fast, and any thread calls
-    // them. `answer_wait_ms`: for the answer after the last byte.
+    // `id`: of this node; `is_here`: it writes; `find`: the node that does, as the board has it. Both are
+    // fast, and any thread calls them. `answer_wait_ms`: for the answer after the last byte.
     WriteForward(std::string id, std::function<bool()> is_here,
                  std::function<std::optional<nodes::WritingNode>()> find, std::int64_t answer_wait_ms);
     [[nodiscard]] Writer writer() const override;

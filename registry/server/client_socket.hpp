@@ -21,7 +21,7 @@ namespace wheelyard::http {
 
 // "127.0.0.1", "::1" or "unix": who is connected to the socket; empty: nobody any more.
 [[nodiscard]] std::string peer_address_of(int descriptor);
-// Whether it connected from the address that it connected to, or through a Unix socket.
+// Says whether it connected from the address that it connected to, or through a Unix socket.
 [[nodiscard]] bool is_from_this_machine(int descriptor);
 
 class ClientSocket {

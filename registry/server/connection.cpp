@@ -14,8 +14,6 @@
 #include "registry/http/compression.hpp"
 #include "registry/http/forwarded.hpp"
 #include "registry/http/limits.hpp"
-#include "registry/http/public_url.hpp"
-#include "registry/http/relative_url.hpp"
 
 namespace wheelyard::http {
 

@@ -20,8 +20,8 @@
 
 namespace wheelyard::http {
 
-// One of a limited number of concurrent operations, released at the end of its scope. Thread-safe: threads share `now`,
-// which outlives the slot.
+// One of a limited number of concurrent operations, released at the end of its scope. Thread-safe: threads
+// share `now`, which outlives the slot.
 class Slot {
   public:
     Slot(std::atomic<std::size_t>& now, std::size_t max) : now_(now), taken_(now.fetch_add(1) < max) {
@@ -111,12 +111,19 @@ class Connection {
 
     // connection_api.cpp
     Task<bool> answer_api(const RequestHead& head, const Route& route);
-    Task<bool> run_api(const RequestHead& head, const Route& route, Body& body, Reply& reply);
+    // nullopt: the client disconnected before the request was complete.
+    Task<std::optional<Reply>> run_api(const RequestHead& head, const Route& route, Body& body);
+    // The steps of a request: an error is the answer; false: the client is gone.
+    Task<Answered<bool>> admit(const struct ApiRequest& request, class PoolJob& job,
+                               struct Admission& admitted);
+    Task<Answered<bool>> take_api_slot(const Operation& operation, const struct ApiRequest& request,
+                                       const struct Admission& admitted,
+                                       std::optional<OwnerSlots::Held>& slot);
+    Task<Answered<bool>> read_small_body(const RequestHead& head, Body& body, const Operation& operation,
+                                         std::string& into);
     Task<Reply> carry_out(const RequestHead& head, const struct ApiRequest& request, class PoolJob& job);
     Task<Reply> await_visible(struct ApiReply& answer);
     [[nodiscard]] std::optional<Reply> refusal_before_api(const RequestHead& head, const Route& route) const;
-    Task<bool> read_small_body(const RequestHead& head, Body& body, const Operation& operation,
-                               std::string& into, std::optional<wire::Problem>& problem);
 
     // connection_upstream.cpp
     Task<Reply> answer_from_upstream(const RequestHead& head, const Route& route);

@@ -7,8 +7,6 @@
 #include "lib/page/farm.hpp"
 #include "registry/http/forwarded.hpp"
 #include "registry/http/front_pages.hpp"
-#include "registry/http/public_url.hpp"
-#include "registry/http/relative_url.hpp"
 #include "registry/server/connection.hpp"
 #include "registry/server/limits.hpp"
 #include "registry/server/pool_job.hpp"

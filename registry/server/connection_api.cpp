@@ -1,5 +1,6 @@
 // API requests: read the small body whole, then take a slot, reply from the pool.
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstring>
 
@@ -7,7 +8,6 @@
 #include "registry/http/compression.hpp"
 #include "registry/http/forwarded.hpp"
 #include "registry/http/ranges.hpp"
-#include "registry/http/relative_url.hpp"
 #include "registry/http/reply.hpp"
 #include "registry/server/connection.hpp"
 #include "registry/server/limits.hpp"
@@ -46,6 +46,16 @@ void let_clients_keep(std::string_view if_none_match, std::string_view tag, Repl
     reply.body = std::string();
 }
 
+enum class ApiStep { admit, read_body, take_slot };
+using ApiSteps = std::array<ApiStep, 3>;
+// A client that sends slowly holds no slot while it does. A site report is larger, and needs a token.
+ApiSteps steps_of(const Operation& operation) {
+    using enum ApiStep;
+    if (operation.max_body_bytes > max_api_body_bytes) return {admit, take_slot, read_body};
+    if (operation.needs_token) return {admit, read_body, take_slot};
+    return {read_body, admit, take_slot};
+}
+
 }  // namespace
 
 std::optional<Reply> Connection::refusal_before_api(const RequestHead& head, const Route& route) const {
@@ -64,11 +74,8 @@ Connection::Task<bool> Connection::answer_api(const RequestHead& head, const Rou
     body.chunked = head.chunked;
     body.left = head.content_length.value_or(0);
     std::optional<Reply> reply = refusal_before_api(head, route);
-    if (!reply) {
-        reply.emplace();
-        const bool there = co_await run_api(head, route, body, *reply);
-        if (!there) co_return false;
-    }
+    if (!reply) reply = co_await run_api(head, route, body);
+    if (!reply) co_return false;
     if (head.method == "GET" && is_for_browsers(head.accept))
         show_in_browser(shared_.settings.farm, root_from(head), *reply);
     if (route.api_path.starts_with(publishing_root)) tell_publisher(reply.value());
@@ -80,9 +87,8 @@ Connection::Task<bool> Connection::answer_api(const RequestHead& head, const Rou
     co_return again;
 }
 
-// Returns false if the client disconnected before the request was complete.
-Connection::Task<bool> Connection::run_api(const RequestHead& head, const Route& route, Body& body,
-                                           Reply& reply) {
+Connection::Task<std::optional<Reply>> Connection::run_api(const RequestHead& head, const Route& route,
+                                                           Body& body) {
     const Operation& operation = *find_operation(shared_.settings.operations, head.method, route.api_path);
     ApiRequest request{request_id_, operation.id};
     request.parameters = route.parameters;
@@ -91,45 +97,50 @@ Connection::Task<bool> Connection::run_api(const RequestHead& head, const Route&
     request.content_type = head.content_type;
     request.if_none_match = head.if_none_match;
     request.client = client_address(head);
-    std::optional<wire::Problem> problem;
     const bool asks_provider =
         operation.pool == StrangersPool::login || operation.pool == StrangersPool::publisher;
     PoolJob job(asks_provider ? shared_.provider_pool : shared_.pool, socket_.executor());
-    Answered<Admission> admitted;
-    bool asked = true;
-    const auto admit = [&] { admitted = shared_.api->admit(request); };
-    if (operation.needs_token) {
-        job.start(admit);
-        asked = co_await job.join();
-        if (!asked || !admitted) {
-            reply = reply_problem(asked ? admitted.error() : api_internal_problem());
-            co_return true;
-        }
-    }
-    // A client that sends slowly holds no slot while it does. A site report is larger, and needs a token.
-    const bool is_small = operation.max_body_bytes <= max_api_body_bytes;
-    if (is_small) {
-        const bool whole = co_await read_small_body(head, body, operation, request.body, problem);
-        if (!whole && !problem) co_return false;
-    }
-    if (!problem && !operation.needs_token) {
-        job.start(admit);
-        asked = co_await job.join();
-        if (!asked || !admitted) problem = asked ? admitted.error() : api_internal_problem();
-    }
-    if (problem) {
-        reply = reply_problem(*problem);
-        co_return true;
-    }
-    // Of the tokens, of which an administrator's has all; or of strangers at this door and of this network.
-    const bool is_stranger = admitted->owner.empty();
-    const auto pool = static_cast<std::size_t>(operation.pool);
-    const std::string owner = is_stranger ? network_of_client(request.client) : admitted->owner;
+    Admission admitted;
     std::optional<OwnerSlots::Held> slot;
+    for (const ApiStep step : steps_of(operation)) {
+        Answered<bool> done = true;
+        if (step == ApiStep::admit)
+            done = co_await admit(request, job, admitted);
+        else if (step == ApiStep::read_body)
+            done = co_await read_small_body(head, body, operation, request.body);
+        else
+            done = co_await take_api_slot(operation, request, admitted, slot);
+        if (!done) co_return reply_problem(done.error());
+        if (!*done) co_return std::nullopt;
+    }
+    std::optional<Reply> reply;
+    reply = co_await carry_out(head, request, job);
+    co_return reply;
+}
+
+Connection::Task<Answered<bool>> Connection::admit(const ApiRequest& request, PoolJob& job,
+                                                   Admission& admitted) {
+    Answered<Admission> answer;
+    job.start([&] { answer = shared_.api->admit(request); });
+    const bool ran = co_await job.join();
+    if (!ran || !answer) co_return tl::unexpected(ran ? answer.error() : problem_to_repeat());
+    admitted = *std::move(answer);
+    co_return true;
+}
+
+// Of the slots of tokens, of which an administrator's has all; or of strangers at this door and of this
+// network.
+Connection::Task<Answered<bool>> Connection::take_api_slot(const Operation& operation,
+                                                           const ApiRequest& request,
+                                                           const Admission& admitted,
+                                                           std::optional<OwnerSlots::Held>& slot) {
+    const bool is_stranger = admitted.owner.empty();
+    const auto pool = static_cast<std::size_t>(operation.pool);
+    const std::string owner = is_stranger ? network_of_client(request.client) : admitted.owner;
     const auto take = [&] {
         if (is_stranger)
             slot.emplace(shared_.strangers_now[pool], owner, max_api_requests_of_strangers);
-        else if (admitted->may_administer)
+        else if (admitted.may_administer)
             slot.emplace(shared_.api_requests_now, std::string(), max_api_requests);
         else
             slot.emplace(shared_.api_requests_now, owner, max_api_requests - api_slots_of_administrators);
@@ -147,19 +158,7 @@ Connection::Task<bool> Connection::run_api(const RequestHead& head, const Route&
             has_slot = take();
         }
     }
-    if (!has_slot) {
-        reply = reply_problem(api_busy());
-        co_return true;
-    }
-    if (!is_small) {
-        const bool whole = co_await read_small_body(head, body, operation, request.body, problem);
-        if (!whole && !problem) co_return false;
-        if (problem) {
-            reply = reply_problem(*problem);
-            co_return true;
-        }
-    }
-    reply = co_await carry_out(head, request, job);
+    if (!has_slot) co_return tl::unexpected(api_busy());
     co_return true;
 }
 
@@ -205,10 +204,8 @@ Connection::Task<Reply> Connection::await_visible(ApiReply& answer) {
     co_return reply_json(answer.status, std::move(answer.json));
 }
 
-// Returns false without a problem if the client is gone.
-Connection::Task<bool> Connection::read_small_body(const RequestHead& head, Body& body,
-                                                   const Operation& operation, std::string& into,
-                                                   std::optional<wire::Problem>& problem) {
+Connection::Task<Answered<bool>> Connection::read_small_body(const RequestHead& head, Body& body,
+                                                             const Operation& operation, std::string& into) {
     if (head.expects_continue && buffered().empty() && !body.ended()) {
         const bool there = co_await write("HTTP/1.1 100 Continue\r\n\r\n", {}, false);
         if (!there) co_return false;
@@ -229,14 +226,9 @@ Connection::Task<bool> Connection::read_small_body(const RequestHead& head, Body
     }
     if (state == Filled::gone) co_return false;
     timed_out_ = false;
-    if (state == Filled::late || state == Filled::malformed) {
-        problem = problem_of_body(state == Filled::late);
-        co_return false;
-    }
-    if (filled > max_bytes || !body.ended()) {
-        problem = body_too_large(max_bytes);
-        co_return false;
-    }
+    if (state == Filled::late || state == Filled::malformed)
+        co_return tl::unexpected(problem_of_body(state == Filled::late));
+    if (filled > max_bytes || !body.ended()) co_return tl::unexpected(body_too_large(max_bytes));
     bytes.resize(filled);
     into = std::move(bytes);
     co_return true;

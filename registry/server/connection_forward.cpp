@@ -7,7 +7,8 @@ namespace wheelyard::http {
 
 namespace {
 
-// Requests that another node answers: each uses as much as an upload, and waits on a thread of its own while it does.
+// Requests that another node answers: each uses as much as an upload, and waits on a thread of its own while
+// it does.
 constexpr std::size_t max_forwards = 32;
 constexpr std::size_t max_forwards_of_strangers = 8;  // of them: who has a token finds the others free
 constexpr std::size_t max_forwarded_fetches =
@@ -116,7 +117,8 @@ Connection::Task<bool> Connection::answer_by_writer(const RequestHead& head, con
     co_return again;
 }
 
-// A stranger takes none of the few slots, or few for what needs no token. What a token permits the writer decides.
+// A stranger takes none of the few slots, or few for what needs no token. What a token permits the writer
+// decides.
 Connection::Task<std::optional<wire::Problem>> Connection::refusal_before_forward(const RequestHead& head,
                                                                                   const Route& route) {
     const Operation* operation = route.kind == RouteKind::api ? find_operation(shared_.settings.operations,
@@ -127,28 +129,22 @@ Connection::Task<std::optional<wire::Problem>> Connection::refusal_before_forwar
     if (!needs_token || shared_.api == nullptr) co_return std::nullopt;
     ApiRequest request{request_id_, {}};
     request.authorization = head.authorization;
-    Answered<Admission> admitted;
     PoolJob job(shared_.pool, socket_.executor());
-    job.start([&] { admitted = shared_.api->admit(request); });
-    const bool ran = co_await job.join();
-    if (!ran) co_return problem_to_repeat();
-    if (!admitted) co_return admitted.error();
+    Admission admitted;
+    const Answered<bool> done = co_await admit(request, job, admitted);
+    if (!done) co_return done.error();
     co_return std::nullopt;
 }
 
 // Returns false if the client is gone.
 Connection::Task<bool> Connection::run_forward(const RequestHead& head, Body& body, Reply& reply,
                                                const std::string& stranger, const Operation* operation) {
-    std::optional<wire::Problem> problem;
     std::string whole;
     const bool is_whole = operation != nullptr && operation->max_body_bytes <= max_api_body_bytes;
     if (is_whole) {
-        const bool there = co_await read_small_body(head, body, *operation, whole, problem);
-        if (!there && !problem) co_return false;
-    }
-    if (problem) {
-        reply = reply_problem(*problem);
-        co_return true;
+        const Answered<bool> there = co_await read_small_body(head, body, *operation, whole);
+        if (!there) reply = reply_problem(there.error());
+        if (!there || !*there) co_return !there;
     }
     const OwnerSlots::Held slot(shared_.forwards_now, stranger,
                                 stranger.empty() ? max_forwards : max_forwards_of_strangers);
@@ -166,6 +162,7 @@ Connection::Task<bool> Connection::run_forward(const RequestHead& head, Body& bo
         co_return true;
     }
     bool is_there = true;
+    std::optional<wire::Problem> problem;
     if (is_whole && !whole.empty()) {
         Answered<void> fed;
         job.start([&] { fed = (*request)->feed(whole); });
@@ -188,8 +185,9 @@ Connection::Task<bool> Connection::run_forward(const RequestHead& head, Body& bo
     co_return is_there;
 }
 
-// A file that an upstream has, or while the node only reads a page: the writer fetches it, and then this node's tree has it, too. The request for its first byte
-// ends when all of it is stored and every node shows it.
+// A file that an upstream has, or while the node only reads a page: the writer fetches it, and then this
+// node's tree has it, too. The request for its first byte ends when all of it is stored and every node shows
+// it.
 Connection::Task<Reply> Connection::answer_fetched_by_writer(const RequestHead& head, const Route& route) {
     Reply stored = answer_route(head, route);
     if (stored.status != 404) co_return stored;

@@ -1,10 +1,10 @@
 // Who may be connected: each network has a share of the places, and who asks for nothing gives way to others.
 // Internal to the server; thread-safe.
 //
-// A network gets one more place only while it holds fewer than are left. So one alone gets half of them, two get
-// a third each, and n leave a part of n + 1 to the next one. Past its share a client takes the place of the
-// connection that has been there longest without a request under way, of the network that holds most, which may
-// be its own.
+// A network gets one more place only while it holds fewer than are left. So one alone gets half of them, two
+// get a third each, and n leave a part of n + 1 to the next one. Past its share a client takes the place of
+// the connection that has been there longest without a request under way, of the network that holds most,
+// which may be its own.
 #pragma once
 
 #include <atomic>

@@ -85,8 +85,8 @@ bool Connection::may_be_private(const Route& route) const {
     return is_private(route);
 }
 
-// The front page differs only for callers with credentials. The API checks its callers itself. Beside private indexes, one that
-// does not exist is answered as they are, by the same steps: a stranger learns of neither.
+// The front page differs only for callers with credentials. The API checks its callers itself. Beside private
+// indexes, one that does not exist is answered as they are, by the same steps: a stranger learns of neither.
 bool Connection::asks_reader(const RequestHead& head, const Route& route) const {
     if (served_->private_names.empty()) return false;
     if (route.kind != RouteKind::front) return may_be_private(route);

@@ -1,4 +1,5 @@
-// Files whose bytes are in a blob store: the tree has said that the client may have them, and which bytes it wants.
+// Files whose bytes are in a blob store: the tree has said that the client may have them, and which bytes it
+// wants.
 #include "registry/server/connection.hpp"
 #include "registry/server/limits.hpp"
 #include "registry/server/pool_job.hpp"
@@ -14,8 +15,8 @@ wire::Problem store_late(const std::string& filename) {
 
 }  // namespace
 
-// HEAD has been answered by then: the URL is signed for GET only. A URL is a key for anyone who has it, so files of private
-// indexes are passed on.
+// HEAD has been answered by then: the URL is signed for GET only. A URL is a key for anyone who has it, so
+// files of private indexes are passed on.
 Connection::Task<Reply> Connection::answer_remote(const Route& route, Reply reply) {
     const RemoteFile file = std::get<RemoteFile>(reply.body);
     RemoteFileService* const store = shared_.settings.remote_files;

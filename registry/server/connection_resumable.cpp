@@ -1,6 +1,6 @@
 // Creates, queries and deletes resumable uploads. Their parts take the path of normal uploads
 // (connection_upload.cpp).
-#include "registry/http/relative_url.hpp"
+#include "registry/http/forwarded.hpp"
 #include "registry/http/upload.hpp"
 #include "registry/server/connection.hpp"
 #include "registry/server/pool_job.hpp"

@@ -1,5 +1,5 @@
-// The sending side of a connection: head and page in one call, files with sendfile(2) in bounded turns, files that
-// arrive as they grow.
+// The sending side of a connection: head and page in one call, files with sendfile(2) in bounded turns, files
+// that arrive as they grow.
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -108,8 +108,8 @@ Connection::Task<bool> Connection::write_file(std::string_view head, const FileS
     co_return co_await write_part(slice.file.get(), slice.offset, slice.length, pace);
 }
 
-// Sends what there is of the file, and waits for more. If it breaks, the client sees the connection end before
-// Content-Length.
+// Sends what there is of the file, and waits for more. If it breaks, the client sees the connection end
+// before Content-Length.
 Connection::Task<bool> Connection::write_arriving(std::string_view head, ArrivingFile& file) {
     const bool head_sent = co_await write(head, {}, false);
     if (!head_sent) co_return false;

@@ -104,8 +104,8 @@ Connection::Task<bool> Connection::receive_upload(const RequestHead& head, const
     co_return again;
 }
 
-// A client may send a dozen files at once, and twine gives up at the first 503: what is above the limit of its token waits for the
-// others, without a slot that another token could use.
+// A client may send a dozen files at once, and twine gives up at the first 503: what is above the limit of
+// its token waits for the others, without a slot that another token could use.
 Connection::Task<bool> Connection::wait_for_slot(std::optional<OwnerSlots::Held>& slot,
                                                  const std::string& owner) {
     constexpr std::int64_t turn_ms = 50;
@@ -191,8 +191,8 @@ Connection::Task<void> Connection::await_page(PageWait& page, UploadOutcome& out
     outcome.problem = page_lags(outcome.done.filename);
 }
 
-// Feeds the whole body, or as much as the request wants. Returns false if the client is gone; true with `problem` if the
-// request or the framing refused it.
+// Feeds the whole body, or as much as the request wants. Returns false if the client is gone; true with
+// `problem` if the request or the framing refused it.
 Connection::Task<bool> Connection::pump_body(Body& body, BodySink& request, PoolJob& job,
                                              std::optional<wire::Problem>& problem) {
     const std::size_t capacity =

@@ -1,4 +1,5 @@
-// Pages and files of indexes with upstreams: the service says whether the published tree has the answer, or brings it.
+// Pages and files of indexes with upstreams: the service says whether the published tree has the answer, or
+// brings it.
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "registry/http/rendered_page.hpp"
@@ -23,7 +24,7 @@ wire::Problem upstream_late() {
 
 }  // namespace
 
-// A page file is the published tree's, which lists what was fetched: followers copy exactly that.
+// A page file is the published tree's, which lists what was fetched.
 bool Connection::may_come_from_upstream(const RequestHead& head, const Route& route) const {
     const bool is_read = head.method == "GET" || head.method == "HEAD";
     const bool is_page = (route.kind == RouteKind::project_page && !route.names_page_file) ||
@@ -63,7 +64,8 @@ Connection::Task<std::shared_ptr<UpstreamAnswer>> Connection::ask_for_page(Upstr
     co_return co_await ask_upstream(request, upstream_first_page_wait_ms);
 }
 
-// From the page that an installer gets now, and METADATA of one of its wheels, which may be the upstream's, too.
+// From the page that an installer gets now, and METADATA of one of its wheels, which may be the upstream's,
+// too.
 Connection::Task<Reply> Connection::answer_pypi_json(const RequestHead& head, const Route& route,
                                                      UpstreamRequest request,
                                                      std::shared_ptr<const RenderedPage> page) {

@@ -15,8 +15,8 @@
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/io/log.hpp"
+#include "registry/http/api.hpp"
 #include "registry/http/forwarded.hpp"
-#include "registry/http/openapi.hpp"
 #include "registry/server/connection.hpp"
 
 namespace wheelyard::http {

@@ -13,7 +13,8 @@ inline constexpr std::size_t max_api_requests = 64;  // concurrent, including th
 inline constexpr std::size_t api_slots_of_administrators = 8;  // of them, whatever all other tokens do
 // Without credentials, beside those: in each pool of strangers.
 inline constexpr std::size_t max_api_requests_of_strangers = 16;
-// Those that wait for one of these places look for it after this time; each costs a connection and some microseconds a look.
+// Those that wait for one of these places look for it after this time; each costs a connection and some
+// microseconds a look.
 inline constexpr std::int64_t strangers_turn_ms = 50;
 // For the body of a request without a token: 20 KiB at 4 kB/s. Nothing else waits for it.
 inline constexpr std::int64_t strangers_body_timeout_ms = 5'000;

@@ -1,5 +1,5 @@
-// What a coroutine on an I/O thread awaits of other threads without blocking: work on the bounded pool, or a single answer.
-// Internal to the server.
+// What a coroutine on an I/O thread awaits of other threads without blocking: work on the bounded pool, or a
+// single answer. Internal to the server.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>

@@ -13,17 +13,17 @@
 #include <cstring>
 
 #include "lib/base/clock.hpp"
-#include "lib/base/files/stand_in.hpp"
+#include "lib/base/files/file.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "lib/io/log.hpp"
 #include "lib/io/zstd.hpp"
 #include "registry/http/compression.hpp"
+#include "registry/http/forwarded.hpp"
 #include "registry/http/front_pages.hpp"
 #include "registry/http/pypi_json.hpp"
 #include "registry/http/ranges.hpp"
-#include "registry/http/relative_url.hpp"
 #include "registry/http/rendered_page.hpp"
 #include "registry/server/limits.hpp"
 
@@ -141,9 +141,9 @@ bool is_json_root(std::string_view path) {
     return path.ends_with(end) && path.find('/') == path.size() - end.size();
 }
 
-// Mirrors look for changes by `_last-serial`, as PyPI has it. The pages on the disk have none: each upload would
-// rewrite the root page. Every project has the serial of its index, so a mirror looks at all of them after any
-// change, and downloads what it does not have.
+// Mirrors look for changes by `_last-serial`, as PyPI has it. The pages on the disk have none: each upload
+// would rewrite the root page. Every project has the serial of its index, so a mirror looks at all of them
+// after any change, and downloads what it does not have.
 std::string with_serial(const std::string& text, std::int64_t serial) {
     const std::string member = R"("_last-serial":)" + std::to_string(serial) + ",";
     return base::replace_all(base::replace_all(text, R"("meta":{)", R"("meta":{)" + member), R"({"name":)",
@@ -256,8 +256,9 @@ PublishedTree::Page* PublishedTree::find_page(const std::string& path, base::Fd&
     return &(pages_[path] = std::move(page));
 }
 
-// Clients may cache a page but must revalidate, so that they see every upload that was answered with 200. Only its tag
-// shows whether it has changed: a date has whole seconds, and a root page's is not its serial's (RFC 9110, 8.8.2.2).
+// Clients may cache a page but must revalidate, so that they see every upload that was answered with 200.
+// Only its tag shows whether it has changed: a date has whole seconds, and a root page's is not its serial's
+// (RFC 9110, 8.8.2.2).
 std::optional<Reply> PublishedTree::reply_text(const std::string& path, const Sent& sent,
                                                const RequestHead& head) {
     base::Fd large;
@@ -452,22 +453,22 @@ Reply PublishedTree::reply_text_file(const std::string& path, std::string_view c
 }
 
 std::int64_t PublishedTree::serial_of(const std::string& index) {
-    constexpr std::size_t max_first_line = 4096;
-    const std::string path = index + "/events/tail.tsv";
+    constexpr std::size_t max_record_bytes = base::mib;
+    const std::string path = ".wheelyard/published.json";
     struct stat info {};
-    KnownSerial& known = serials_[index];
-    if (known.inode != 0 && root_folder_ &&
-        ::fstatat(root_folder_.get(), path.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 &&
-        known.inode == info.st_ino && known.modified_ns == modified_ns(info))
-        return known.serial;
-    known = {};
-    const base::Fd file = open(path, info);
-    if (!file) return 0;
-    std::string line(std::min<std::size_t>(max_first_line, static_cast<std::size_t>(info.st_size)), '\0');
-    if (!read_whole(file.get(), line)) return 0;
-    const auto head = io::parse_json(std::string_view(line).substr(0, line.find('\n')));
-    known = {info.st_ino, modified_ns(info), head ? head->int_or("serial", 0) : 0};
-    return known.serial;
+    const bool is_same = serials_.inode != 0 && root_folder_ &&
+                         ::fstatat(root_folder_.get(), path.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+                         serials_.inode == info.st_ino && serials_.modified_ns == modified_ns(info);
+    if (!is_same) {
+        serials_ = {};
+        const base::Fd file = open(path, info);
+        if (!file || static_cast<std::uint64_t>(info.st_size) > max_record_bytes) return 0;
+        std::string text(static_cast<std::size_t>(info.st_size), '\0');
+        const auto record = read_whole(file.get(), text) ? io::parse_json(text) : io::Json();
+        const io::Json* serials = record ? record->find("serials") : nullptr;
+        serials_ = {info.st_ino, modified_ns(info), serials != nullptr ? *serials : io::Json()};
+    }
+    return serials_.of_indexes.int_or(index, 0);
 }
 
 tl::expected<SharedText, Reply> PublishedTree::page_text(const Route& route) {

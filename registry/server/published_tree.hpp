@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/io/json.hpp"
 #include "lib/page/farm.hpp"
 #include "registry/http/front_pages.hpp"
 #include "registry/http/negotiation.hpp"
@@ -32,12 +33,13 @@ class PublishedTree {
         : root_(std::move(root)), accel_prefix_(std::move(accel_prefix)), farm_(std::move(farm)) {}
     // A root or project page; negotiated if the route has no form. 200, 304, 404 or 406.
     [[nodiscard]] Reply page(const Route& route, const RequestHead& head);
-    // A file or its METADATA. 200, 206, 304, 404 or 416. The body of one that the tree has a stand-in for is a RemoteFile.
-    // `may_redirect`: the client is a proxy, which reads X-Accel-Redirect.
+    // A file or its METADATA. 200, 206, 304, 404 or 416. The body of one that the tree has a stand-in for is
+    // a RemoteFile. `may_redirect`: the client is a proxy, which reads X-Accel-Redirect.
     [[nodiscard]] Reply file(const Route& route, const RequestHead& head, bool may_redirect);
     // A text file of the tree, unchanged. 200, 304 or 404. Clients revalidate it as they do pages.
     [[nodiscard]] Reply listing(const Route& route, const RequestHead& head);
-    // A page of the web UI or its data. 200, 304 or 404, which names those of `indexes` that have the project.
+    // A page of the web UI or its data. 200, 304 or 404, which names those of `indexes` that have the
+    // project.
     [[nodiscard]] Reply web_page(const Route& route, const RequestHead& head,
                                  const std::vector<IndexEntry>& indexes);
     // The front page; nullopt: the tree has no web UI.
@@ -49,7 +51,7 @@ class PublishedTree {
                                   PypiIndex place);
     // The attestations of a file that the project's page lists. 200, 304 or 404.
     [[nodiscard]] Reply integrity(const Route& route, const RequestHead& head);
-    // Whether the tree's root folder exists.
+    // Says whether the tree's root folder exists.
     [[nodiscard]] bool is_there() const;
 
   private:
@@ -79,14 +81,14 @@ class PublishedTree {
     // METADATA of the project's wheel; empty: the tree has none.
     [[nodiscard]] std::string metadata_of(const std::string& index, const PypiProject& project);
     void forget(const std::string& path);
-    // The serial of the index's last event, from its log; 0: it has none.
+    // Of the index's last event that the tree shows, by the tree's record; 0: it has none.
     [[nodiscard]] std::int64_t serial_of(const std::string& index);
-    struct KnownSerial {
+    struct KnownSerials {
         std::uint64_t inode = 0;
         std::int64_t modified_ns = 0;
-        std::int64_t serial = 0;
+        io::Json of_indexes = {};
     };
-    std::map<std::string, KnownSerial, std::less<>> serials_;
+    KnownSerials serials_;
     void make_room(const Page& page);
     // Null: send the page uncompressed.
     [[nodiscard]] SharedText packed(Page& page, Coding coding);
@@ -102,7 +104,8 @@ class PublishedTree {
                                                   const RequestHead& head);
     [[nodiscard]] Reply reply_text_file(const std::string& path, std::string_view content_type,
                                         const RequestHead& head);
-    // Opens a regular file below the root; on failure errno holds the reason. A stand-in is opened, but not to be read.
+    // Opens a regular file below the root; on failure errno holds the reason. A stand-in is opened, but not
+    // to be read.
     [[nodiscard]] base::Fd open(const std::string& path, struct stat& info);
     std::filesystem::path root_;
     std::string accel_prefix_;

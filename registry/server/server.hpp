@@ -19,7 +19,6 @@
 #include "registry/http/front_pages.hpp"
 #include "registry/http/metrics.hpp"
 #include "registry/http/readers.hpp"
-#include "registry/http/remote_files.hpp"
 #include "registry/http/upload.hpp"
 #include "registry/http/upstream.hpp"
 
@@ -67,7 +66,8 @@ struct ServerSettings {
     ServiceStateFunction service_state = {};    // for /readyz and /metrics
     std::function<bool()> may_answer =
         {};  // of several nodes: whether the pages are known to be new; empty: always
-    // Of several nodes: the value of reading_only_field, empty while the database answers. Asked before may_answer.
+    // Of several nodes: the value of reading_only_field, empty while the database answers. Asked before
+    // may_answer.
     std::function<std::string()> reading_only = {};
 };
 
@@ -77,7 +77,8 @@ struct ServerSettings {
 class Server {
   public:
     // Binds, then serves on its own threads. Error "server.bind" contains the address. Without `api`, its
-    // routes return 404; without `readers`, so do all addresses of private indexes; without `forward`, this server writes.
+    // routes return 404; without `readers`, so do all addresses of private indexes; without `forward`, this
+    // server writes.
     [[nodiscard]] static base::Result<Server> start(const ServerSettings& settings, UploadService& uploads,
                                                     ApiService* api = nullptr,
                                                     ResumableService* resumable = nullptr,

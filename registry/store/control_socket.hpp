@@ -1,5 +1,6 @@
-// The control socket of a store, `control.sock`: how a command asks the store's running server (docs/explanation/decisions/
-// 0031). Only root and the store's owner are answered. A connection carries one operation; each line is a JSON document:
+// The control socket of a store, `control.sock`: how a command asks the store's running server
+// (docs/explanation/decisions/ 0031). Only root and the store's owner are answered. A connection carries one
+// operation; each line is a JSON document:
 //
 //     server   {"format":"wheelyard.control/1","version":"0.1.0"}        or with "problem": this user is not answered
 //     command  {"operation":"yankFile","arguments":{"index":"main",…}}
@@ -31,7 +32,8 @@ inline constexpr std::size_t max_control_line_bytes = 256 * 1024 * 1024;  // the
 class ControlConnection {
   public:
     explicit ControlConnection(base::Fd socket);
-    // Errors: "control.ended" if the other end has closed, "control.silent" if no whole line came in time, "control.line".
+    // Errors: "control.ended" if the other end has closed, "control.silent" if no whole line came in time,
+    // "control.line".
     [[nodiscard]] base::Result<io::Json> read(std::int64_t timeout_ms);
     [[nodiscard]] base::Status write(const io::Json& line);
     // Who connected, as this process's user namespace names it.

@@ -1,9 +1,11 @@
 #include "registry/store/index_list.hpp"
 
-#include <array>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "lib/base/process/user.hpp"
+#include "registry/config/index_changes.hpp"
 #include "registry/config/index_tables.hpp"
 #include "registry/store/lock.hpp"
 
@@ -11,30 +13,24 @@ namespace wheelyard::registry {
 namespace {
 
 constexpr std::string_view list_format = "wheelyard.index_list/1";
-constexpr std::array by_words{std::pair(DecidedBy::file, std::string_view("file")),
-                              std::pair(DecidedBy::commands, std::string_view("commands"))};
+constexpr std::string_view commands_word = "commands";
 
 }  // namespace
 
-std::string_view word_of(DecidedBy by) {
-    return by_words[static_cast<std::size_t>(by)].second;
-}
-
 std::string render_index_list(const IndexList& list) {
-    return io::Json::object(
-               {{"format", list_format}, {"decided_by", word_of(list.decided_by)}, {"indexes", list.tables}})
+    return io::Json::object({{"format", list_format},
+                             {"decided_by", list.is_of_commands ? commands_word : "file"},
+                             {"indexes", list.tables}})
         .render();
 }
 
 base::Result<IndexList> parse_index_list(std::string_view text) {
     WHEELYARD_ASSIGN(const io::Json document, io::parse_json(text));
-    const std::string by = document.string_or("decided_by", "");
-    for (const auto& [value, word] : by_words) {
-        if (by == word && document.string_or("format", "") == list_format)
-            return IndexList{value, document.items("indexes")};
-    }
-    return base::fail("index.list", "The catalog's list of indexes has an unknown form", by,
-                      "a newer program has written it: upgrade this one");
+    const std::string format = document.string_or("format", "");
+    if (format != list_format)
+        return base::fail("index.list", "The catalog's list of indexes has an unknown form", format,
+                          "a newer program has written it: upgrade this one");
+    return IndexList{document.items("indexes"), document.string_or("decided_by", "") == commands_word};
 }
 
 base::Result<std::optional<IndexList>> read_index_list(const database::Store& store) {
@@ -44,9 +40,21 @@ base::Result<std::optional<IndexList>> read_index_list(const database::Store& st
     return list;
 }
 
+base::Result<std::string> tables_to_paste(const RegistryConfig& file, const std::optional<IndexList>& list) {
+    std::string text;
+    if (!list || !list->is_of_commands || file.is_of_several()) return text;
+    WHEELYARD_ASSIGN(const RegistryConfig in_force, with_indexes(file, list->tables));
+    std::set<std::string> changed;
+    for (const IndexChange& change : list_index_changes(file, in_force))
+        if (!change.is_removed) changed.insert(change.index);  // else the file has it
+    for (const std::string& index : changed)
+        text += (text.empty() ? "" : "\n") + render_table(*find_table(list->tables, index));
+    return text;
+}
+
 base::Result<RegistryConfig> config_at_start(const RegistryConfig& file,
                                              const std::optional<IndexList>& list) {
-    if (!list || (list->decided_by == DecidedBy::file && !file.is_of_several())) return file;
+    if (!list || !(list->is_of_commands || file.is_of_several())) return file;
     return with_indexes(file, list->tables);
 }
 

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "lib/base/files/file.hpp"
-#include "registry/lifecycle/store_identity.hpp"
-#include "registry/nodes/node_board.hpp"
+#include "lib/store/lifecycle/store_identity.hpp"
+#include "lib/store/nodes/node_board.hpp"
 
 namespace wheelyard::registry {
 

@@ -8,12 +8,12 @@
 
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
-#include "registry/blobs/store.hpp"
-#include "registry/catalog/catalog.hpp"
-#include "registry/commit/publishing.hpp"
+#include "lib/store/blobs/store.hpp"
+#include "lib/store/catalog/catalog.hpp"
+#include "lib/store/commit/publishing.hpp"
+#include "lib/store/lifecycle/perform.hpp"
+#include "lib/store/store.hpp"
 #include "registry/config/live_config.hpp"
-#include "registry/database/store.hpp"
-#include "registry/lifecycle/perform.hpp"
 
 namespace wheelyard::registry {
 
@@ -31,13 +31,15 @@ struct OpenedStore {
 
     // Without what a promotion needs. Refers to this object, which must not move.
     [[nodiscard]] lifecycle::LifecycleParts place(const base::Clock& clock);
-    // Publishes the pages, and waits for those of other nodes; an error if those of `files` could not be updated.
+    // Publishes the pages, and waits for those of other nodes; an error if those of `files` could not be
+    // updated.
     [[nodiscard]] base::Status show(const std::vector<catalog::FileName>& files) const;
 };
 
 enum class NewStore { refused, created };
 
-// Opens the data folder of a configuration in force; creates one only with NewStore::created, as `serve` does.
+// Opens the data folder of a configuration in force; creates one only with NewStore::created, as `serve`
+// does.
 [[nodiscard]] base::Result<std::unique_ptr<OpenedStore>> open_store(RegistryConfig config,
                                                                     const OpenPublisher& open_publisher,
                                                                     NewStore new_store = NewStore::refused);

@@ -64,14 +64,15 @@ void keep_first_hash(UpstreamFile& file, const Pin& pin, std::vector<HashAlarm>&
     file.is_changed = true;
     if (!pin.was_changed) alarms.push_back({file.link.filename, *pin.sha256, file.link.sha256});
     file.link.sha256 = *pin.sha256;
-    file.link.size.reset();
+    file.link.size_bytes = 0;
     file.link.has_metadata = false;
     file.link.metadata_sha256.clear();
     file.link.provenance_url.clear();
 }
 
-// A file is yanked because the member is there, with the reason or empty; likewise for the hash of its METADATA.
-template <bool simple::FileLink::*is_there, std::string simple::FileLink::*text>
+// A file is yanked because the member is there, with the reason or empty; likewise for the hash of its
+// METADATA.
+template <auto is_there, auto text>
 struct There : io::Plain<std::string> {
     static io::Json to(const simple::FileLink& link) {
         return link.*is_there ? io::Json(link.*text) : io::Json();
@@ -82,15 +83,20 @@ struct There : io::Plain<std::string> {
     }
 };
 
+// A size that the page does not give is absent.
+struct KnownSize : io::Plain<std::uint64_t> {
+    static io::Json to(std::uint64_t bytes) { return bytes == 0 ? io::Json() : io::Json(bytes); }
+};
+
 using F = UpstreamFile;
 using L = simple::FileLink;
 constexpr auto file_record = io::record<F>({
     field<&F::link, &L::filename>("filename", "as the page gives it"),
     field<&F::link, &L::url>("url", "where the upstream has it", Need::required),
     field<&F::link, &L::sha256>("sha256", "the hash that was seen first; empty: none"),
-    field<&F::upload_time>("upload_time", "as the page gives it, else as `first_seen`"),
+    field<&F::link, &L::upload_time>("upload_time", "as the page gives it, else as `first_seen`"),
     field<&F::first_seen>("first_seen", "when a page first had it", Need::required),
-    field<&F::link, &L::size>("size", "in bytes", Need::optional, Written::unless_null),
+    field<KnownSize, &F::link, &L::size_bytes>("size", "in bytes", Need::optional, Written::unless_null),
     field<&F::link, &L::requires_python>("requires_python", "as the page gives it", Need::optional,
                                          Written::if_given),
     field<There<&L::yanked, &L::yanked_reason>, &F::link>("yanked", "there: it is yanked; the reason",
@@ -112,7 +118,7 @@ constexpr auto gone_record = io::record<PinnedFile>({
 struct File : io::Nested<file_record> {
     static bool from(const io::Json& json, UpstreamFile& into, io::Fault& fault) {
         const bool is_read = file_record.read(json, into, fault);
-        if (!io::is_given(json.find("upload_time"))) into.upload_time = into.first_seen;
+        if (!io::is_given(json.find("upload_time"))) into.link.upload_time = into.first_seen;
         return is_read;
     }
 };
@@ -155,11 +161,12 @@ MergedPage merge_page(const CachedPage* before, simple::ProjectPage fetched, bas
     std::unordered_set<std::string> names;
     for (simple::FileLink& link : fetched.files) {
         if (!names.insert(link.filename).second) continue;  // the first of two links with one name counts
-        UpstreamFile file{.link = std::move(link), .upload_time = 0, .first_seen = now};
+        UpstreamFile file{.link = std::move(link), .first_seen = now};
         if (const auto pin = pins.find(file.link.filename); pin != pins.end())
             keep_first_hash(file, pin->second, merged.alarms);
-        file.upload_time = base::parse_rfc3339(file.link.upload_time).value_or(file.first_seen);
-        file.link.upload_time.clear();
+        if (file.link.upload_time == 0) file.link.upload_time = file.first_seen;
+        file.link.provenance_sha256.clear();  // of a registry such as this one: the mirror does not have them
+        file.link.attestations_sha256.clear();
         merged.page.files.push_back(std::move(file));
     }
     keep_pins(before, merged.page);

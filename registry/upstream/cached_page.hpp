@@ -5,9 +5,9 @@
 //      "files":[{"filename":"six-1.17.0-py2.py3-none-any.whl","url":"https://…","sha256":"4721…","first_seen":…}],
 //      "gone":[{"filename":…,"sha256":…,"first_seen":…}]}
 //
-// The hash with which a file name was seen first is pinned: a page that gives another one for it is an alarm, and
-// the file keeps its first hash. A file that left the page keeps its pin in `gone`. Who supplied a project keeps it:
-// supplier.hpp.
+// The hash with which a file name was seen first is pinned: a page that gives another one for it is an alarm,
+// and the file keeps its first hash. A file that left the page keeps its pin in `gone`. Who supplied a
+// project keeps it: supplier.hpp.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,7 @@
 namespace wheelyard::registry {
 
 struct UpstreamFile {
-    simple::FileLink link;
-    base::UnixMicros upload_time = 0;  // as the page gives it, else when it was first seen
+    simple::FileLink link;  // its upload time: as the page gives it, else when it was first seen
     base::UnixMicros first_seen = 0;
     bool is_changed = false;  // the page gives another hash than the pinned one in `link`
 };
@@ -46,8 +45,8 @@ struct CachedPage {
     std::string status_reason = {};
     std::vector<UpstreamFile> files = {};
     std::vector<PinnedFile> gone = {};
-    // The upstream has had no such project since then, and the page is kept as it was; 0: it has it. Of an absent page:
-    // files of it were known.
+    // The upstream has had no such project since then, and the page is kept as it was; 0: it has it. Of an
+    // absent page: files of it were known.
     base::UnixMicros absent_since = 0;
     std::vector<std::string> supplies = {};  // indexes that got the project from here
     base::UnixMicros released = 0;           // an operator let others supply the project; 0: none did

@@ -1,5 +1,5 @@
-// Why an index shows a project from where it does: the order of its sources and what each of them has. Sends no
-// request.
+// Why an index shows a project from where it does: the order of its sources and what each of them has. Sends
+// no request.
 //
 //     {"format":"wheelyard.explain/1","index":"main","project":"six","supplied_by":"main.public","why":"…",
 //      "steps":[{"index":"main","has":false,"owns":false},
@@ -11,7 +11,7 @@
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
 #include "lib/io/json.hpp"
-#include "registry/catalog/catalog.hpp"
+#include "lib/store/catalog/catalog.hpp"
 #include "registry/config/config.hpp"
 #include "registry/upstream/page_store.hpp"
 

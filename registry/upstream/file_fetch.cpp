@@ -44,6 +44,10 @@ struct Download {
     http::SharedArrivingFile arriving = nullptr;
 };
 
+std::optional<std::uint64_t> stated_size(const simple::FileLink& link) {
+    return link.size_bytes > 0 ? std::optional(link.size_bytes) : std::nullopt;
+}
+
 // A strong ETag, else Last-Modified, which is strong enough for a file that does not change.
 std::string validator_of(const io::HttpAnswer& head) {
     const std::string etag = head.header("etag");
@@ -70,15 +74,15 @@ tl::unexpected<base::Error> wrong_part(base::ErrorKind kind, std::string sentenc
                          {"upstream.range", std::move(sentence), link.filename, {}});
 }
 
-// What came so far is not the beginning of what the upstream has now. Its readers get no more; the file is stored for
-// those who come later.
+// What came so far is not the beginning of what the upstream has now. Its readers get no more; the file is
+// stored for those who come later.
 base::Status begin_again(const FileFetchParts& parts, const simple::FileLink& link, Download& into) {
     if (into.arriving) into.arriving->end(false);
     if (into.restarts++ == max_tries)
         return wrong_part(base::ErrorKind::unavailable, "The upstream sends another file each time", link);
     WHEELYARD_ASSIGN(blobs::StagedBlob staged, parts.blobs.stage());
     into.staged.emplace(std::move(staged));
-    into.size = link.size;
+    into.size = stated_size(link);
     into.validator.clear();
     into.is_pieced = false;
     return {};
@@ -103,15 +107,15 @@ base::Status show_arriving(const FileFetchParts& parts, Download& download) {
     return {};
 }
 
-// Whether `bytes` are those that the file has at this place.
+// Says whether `bytes` are those that the file has at this place.
 base::Result<bool> repeats(const base::Reader& file, std::uint64_t at, std::string_view bytes) {
     std::string known(bytes.size(), '\0');
     WHEELYARD_TRY(file.read_at(at, known.data(), known.size()));
     return known == bytes;
 }
 
-// One answer of the upstream. Those before it may have left the file's beginning in `into`: bytes up to there that come
-// again are compared, the rest is added.
+// One answer of the upstream. Those before it may have left the file's beginning in `into`: bytes up to there
+// that come again are compared, the rest is added.
 class Answer {
   public:
     Answer(const FileFetchParts& parts, const simple::FileLink& link, std::uint64_t limit_bytes,
@@ -149,12 +153,12 @@ base::Status Answer::read_head(const io::HttpAnswer& head) {
     return {};
 }
 
-// Readers get Content-Length before the first byte. If the page does not give the size, the answer's own length does,
-// which ends the transfer, too.
+// Readers get Content-Length before the first byte. If the page does not give the size, the answer's own
+// length does, which ends the transfer, too.
 base::Status Answer::read_length(const io::HttpAnswer& head, std::optional<std::uint64_t> length) {
     const bool is_encoded = !head.header("content-encoding").empty();
     if (!length || is_encoded) return {};
-    if (link_.size && *length != *link_.size)
+    if (link_.size_bytes > 0 && *length != link_.size_bytes)
         return other_bytes("upstream.size", "The upstream sends another number of bytes than its page states",
                            std::to_string(*length));
     if (into_.staged->size() > 0 && into_.size && *length != *into_.size) {
@@ -203,7 +207,7 @@ io::HttpHeaders headers_for(const Download& into) {
 // One try.
 base::Status download(const FileFetchParts& parts, UpstreamClient& client, const simple::FileLink& link,
                       std::uint64_t limit_bytes, Download& into) {
-    if (auto room = parts.config.room().check(link.size.value_or(0)); !room) {
+    if (auto room = parts.config.room().check(link.size_bytes); !room) {
         parts.cut.clear();
         return room;
     }
@@ -214,7 +218,7 @@ base::Status download(const FileFetchParts& parts, UpstreamClient& client, const
     const auto answer = client.fetch(
         link.url, headers_for(into), limit_bytes, [&](std::string_view bytes) { return taken.take(bytes); },
         [&](const io::HttpAnswer& head) { return taken.read_head(head); });
-    if (!answer && answer.error().kind == base::ErrorKind::too_large && link.size)
+    if (!answer && answer.error().kind == base::ErrorKind::too_large && link.size_bytes > 0)
         return other_bytes("upstream.size", "The upstream sent more bytes than its page states",
                            link.filename);
     if (!answer) return base::fail(answer.error());
@@ -225,8 +229,8 @@ base::Status download(const FileFetchParts& parts, UpstreamClient& client, const
     return {};
 }
 
-// A file that no single connection carries arrives in pieces, as long as each brings something. A cut after its last
-// byte is none.
+// A file that no single connection carries arrives in pieces, as long as each brings something. A cut after
+// its last byte is none.
 base::Status download_patiently(const FileFetchParts& parts, UpstreamClient& client,
                                 const simple::FileLink& link, std::uint64_t limit_bytes, Download& into) {
     for (int fruitless = 0;;) {
@@ -241,8 +245,8 @@ base::Status download_patiently(const FileFetchParts& parts, UpstreamClient& cli
     }
 }
 
-// A break says nothing against what came before it: the next download goes on from there. Readers of this one have their end.
-// Uploads keep at least as much room.
+// A break says nothing against what came before it: the next download goes on from there. Readers of this one
+// have their end. Uploads keep at least as much room.
 void keep_cut(const FileFetchParts& parts, const base::Error& error, Download&& download) {
     if (!error.is_of_connection() || download.staged->size() < min_progress_bytes) return;
     if (!parts.config.room().check(download.staged->size())) return;
@@ -250,10 +254,11 @@ void keep_cut(const FileFetchParts& parts, const base::Error& error, Download&& 
                    parts.clock.now());
 }
 
-// Pieces of two files have the hash of neither: the upstream may have changed it between them, which is no alarm.
+// Pieces of two files have the hash of neither: the upstream may have changed it between them, which is no
+// alarm.
 base::Result<blobs::StagedBlob> download_whole(const FileFetchParts& parts, UpstreamClient& client,
                                                const simple::FileLink& link, std::uint64_t limit_bytes) {
-    Download into{.size = link.size};
+    Download into{.size = stated_size(link)};
     if (auto cut = parts.cut.take(parts.file, parts.clock.now())) {
         into.staged.emplace(std::move(cut->staged));
         into.size = cut->size;
@@ -309,7 +314,7 @@ base::Result<inspect::Inspection> inspect_bytes(const FileFetchParts& parts, con
 }  // namespace
 
 base::Status check_bytes(blobs::StagedBlob& staged, const simple::FileLink& link) {
-    if (link.size && staged.size() != *link.size)
+    if (link.size_bytes > 0 && staged.size() != link.size_bytes)
         return other_bytes("upstream.size", "The upstream sent another number of bytes than its page states",
                            std::to_string(staged.size()));
     if (staged.finish() != link.sha256)
@@ -323,12 +328,12 @@ base::Result<FetchedFile> fetch_file(const FileFetchParts& parts, UpstreamClient
                                      const UpstreamFile& file) {
     const simple::FileLink& link = file.link;
     const std::uint64_t limit_bytes =
-        std::min(index.max_file_bytes, link.size.value_or(index.max_file_bytes));
-    if (link.size.value_or(0) > index.max_file_bytes)
+        std::min(index.max_file_bytes, stated_size(link).value_or(index.max_file_bytes));
+    if (link.size_bytes > index.max_file_bytes)
         return base::fail_as(base::ErrorKind::too_large, base::Recovery::person,
                              {"upstream.too_large",
                               "The file is larger than max_file_mib of the index",
-                              std::to_string(*link.size),
+                              std::to_string(link.size_bytes),
                               {}});
     WHEELYARD_ASSIGN(blobs::StagedBlob staged, download_whole(parts, client, link, limit_bytes));
     WHEELYARD_ASSIGN(const inspect::Inspection inspection,
@@ -336,16 +341,16 @@ base::Result<FetchedFile> fetch_file(const FileFetchParts& parts, UpstreamClient
     const std::uint64_t size_bytes = staged.size();
     WHEELYARD_ASSIGN(const std::string metadata, parts.blobs.store_bytes(inspection.metadata_bytes));
     WHEELYARD_ASSIGN(const std::string stored, parts.blobs.store(std::move(staged)));
-    catalog::FileRow row = stored_row({.index = upstream.cache_index,
-                                       .filename = link.filename,
-                                       .sha256 = stored,
-                                       .size_bytes = size_bytes,
-                                       .metadata_sha256 = metadata,
-                                       .uploaded_by = "upstream:" + upstream.name},
+    catalog::FileRow row = stored_row({{.filename = link.filename,
+                                        .yanked = link.yanked,
+                                        .yanked_reason = link.yanked_reason,
+                                        .size_bytes = size_bytes,
+                                        .sha256 = stored,
+                                        .metadata_sha256 = metadata},
+                                       upstream.cache_index},
                                       inspection);
+    row.uploaded_by = "upstream:" + upstream.name;
     row.is_upstreams = true;
-    row.yanked = link.yanked;
-    row.yanked_reason = link.yanked_reason;
     WHEELYARD_ASSIGN(const catalog::Added added, parts.writer.add_file(row));
     if (const auto refusal = refusal_of(added, row))
         return refused("upstream.refused", refusal->detail, refusal->code);

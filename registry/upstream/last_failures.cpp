@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "lib/base/files/file.hpp"
-#include "lib/base/files/private_files.hpp"
 #include "lib/io/log.hpp"
 #include "lib/io/record.hpp"
 #include "registry/upstream/limits.hpp"

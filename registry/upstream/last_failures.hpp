@@ -37,8 +37,8 @@ struct UpstreamFailure {
 // What everybody may be told of an error: nothing of addresses in the site's network.
 [[nodiscard]] std::string public_sentence(const base::Error& error);
 
-// Thread-safe. Writing takes a disk's time: one thread at a time writes the file of an upstream, and for those that note a failure
-// meanwhile, too.
+// Thread-safe. Writing takes a disk's time: one thread at a time writes the file of an upstream, and for
+// those that note a failure meanwhile, too.
 class LastFailures {
   public:
     using Write = std::function<base::Status(const std::filesystem::path& file, const std::string& bytes)>;
@@ -62,7 +62,8 @@ class LastFailures {
 // What note() has kept, the newest last; empty where nothing has failed.
 [[nodiscard]] std::vector<UpstreamFailure> read_last_failures(const std::filesystem::path& folder,
                                                               const std::string& cache_index);
-// The newest failure for this project or of the whole upstream; nullopt: none is known. `folder`: DIR/upstream.
+// The newest failure for this project or of the whole upstream; nullopt: none is known. `folder`:
+// DIR/upstream.
 [[nodiscard]] std::optional<UpstreamFailure> find_last_failure(const std::filesystem::path& folder,
                                                                const std::string& cache_index,
                                                                const std::string& project);

@@ -7,7 +7,6 @@
 
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
-#include "lib/base/files/private_files.hpp"
 #include "lib/base/limits.hpp"
 #include "lib/io/json.hpp"
 #include "lib/io/log.hpp"
@@ -91,8 +90,8 @@ base::Status LastUsed::save(base::UnixMicros now) {
 
 namespace {
 
-// The limit of a cache. Bytes of the last hour may belong to an upload in progress, so their blobs could not be removed
-// (lifecycle::min_grace_ms), and a client that waited for a file has it by then.
+// The limit of a cache. Bytes of the last hour may belong to an upload in progress, so their blobs could not
+// be removed (lifecycle::min_grace_ms), and a client that waited for a file has it by then.
 constexpr std::int64_t min_cached_s = 3'600;
 
 }  // namespace

@@ -1,6 +1,6 @@
-// The day on which each fetched file was last requested, and which files an upstream's cache that is larger than `max_cache_mib`
-// evicts first. A request notes it in memory; save() writes all days at once,
-// so that requests cause no writes.
+// The day on which each fetched file was last requested, and which files an upstream's cache that is larger
+// than `max_cache_mib` evicts first. A request notes it in memory; save() writes all days at once, so that
+// requests cause no writes.
 //
 //     DIR/upstream/last-used.json
 //     {"format":"wheelyard.last-used/1","days":{"4721f391…":20780}}
@@ -31,8 +31,8 @@ class LastUsed {
     explicit LastUsed(std::filesystem::path file);
     void note(const std::string& sha256, base::UnixMicros now);
     [[nodiscard]] Day day(const std::string& sha256) const;  // 0: unknown
-    // Forgets the files that were last used before `last_used_kept_days`. Durable on return; writes nothing if nothing
-    // changed.
+    // Forgets the files that were last used before `last_used_kept_days`. Durable on return; writes nothing
+    // if nothing changed.
     [[nodiscard]] base::Status save(base::UnixMicros now);
 
   private:
@@ -52,8 +52,8 @@ struct CachedCopy {
     bool is_kept = false;  // pinned, quarantined or prefetched
 };
 
-// The copies in the order in which they are evicted, the least recently used first. Those that are kept, and those
-// that were fetched within `min_cached_s`, are not among them.
+// The copies in the order in which they are evicted, the least recently used first. Those that are kept, and
+// those that were fetched within `min_cached_s`, are not among them.
 [[nodiscard]] std::vector<CachedCopy> order_of_return(std::vector<CachedCopy> copies, base::UnixMicros now);
 
 }  // namespace wheelyard::registry

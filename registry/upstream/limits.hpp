@@ -8,8 +8,8 @@
 
 namespace wheelyard::registry {
 
-// Freshness of pages. An upstream without Cache-Control gets the usual value of the public index; `no-cache` still
-// permits one request per interval, which the minimum is.
+// Freshness of pages. An upstream without Cache-Control gets the usual value of the public index; `no-cache`
+// still permits one request per interval, which the minimum is.
 inline constexpr std::int64_t default_fresh_s = 600;
 inline constexpr std::int64_t min_fresh_s = 10;
 inline constexpr std::int64_t max_fresh_s = 24 * 3600;
@@ -23,8 +23,8 @@ inline constexpr std::uint64_t max_cut_download_bytes = 8 * base::gib;
 
 inline constexpr std::uint64_t max_metadata_bytes = 16 * base::mib;
 
-// Concurrency: threads start when they are needed, and most of the time they wait for bytes. Pages do not wait behind
-// files, and small files not behind large ones. Inspections need the processor and memory.
+// Concurrency: threads start when they are needed, and most of the time they wait for bytes. Pages do not
+// wait behind files, and small files not behind large ones. Inspections need the processor and memory.
 inline constexpr unsigned page_threads = 16;
 inline constexpr unsigned file_threads = 96;              // for small files, and as many for large ones
 inline constexpr std::ptrdiff_t inspections_at_once = 4;  // of small files, and as many of large ones

@@ -6,9 +6,9 @@
 #include "lib/base/text/url.hpp"
 #include "lib/base/text/words.hpp"
 #include "lib/io/json.hpp"
+#include "lib/store/catalog/version_variants.hpp"
 #include "lib/wheel/filename.hpp"
 #include "lib/wheel/name.hpp"
-#include "registry/catalog/version_variants.hpp"
 #include "registry/upstream/limits.hpp"
 
 namespace wheelyard::registry {
@@ -21,10 +21,10 @@ base::UnixMicros cooldown_us(const UpstreamConfig& upstream, const std::string& 
     return matches_any(upstream.cooldown_except, project) ? 0 : upstream.cooldown_days * base::day_us;
 }
 
-// An upstream's clock may be wrong, or its page a lie: a file is at least as young as we have known it only if its
-// upload time lies in the future.
+// An upstream's clock may be wrong, or its page a lie: a file is at least as young as we have known it only
+// if its upload time lies in the future.
 base::UnixMicros born(const UpstreamFile& file, base::UnixMicros now) {
-    return file.upload_time > now ? file.first_seen : file.upload_time;
+    return file.link.upload_time > now ? file.first_seen : file.link.upload_time;
 }
 
 // The version has no '-', as in the name of a wheel.
@@ -131,7 +131,7 @@ base::Status check_text(const UpstreamFile& file, std::string_view bytes) {
                              {"upstream.variants_changed",
                               "The upstream's variants of this version have changed since its page was read",
                               file.link.filename});
-    if (file.link.size && *file.link.size != bytes.size())
+    if (file.link.size_bytes > 0 && file.link.size_bytes != bytes.size())
         return refused_text(file, "upstream.size",
                             "The upstream's variants of this version have another size than its page states");
     if (const auto json = io::parse_json(bytes); !json)

@@ -21,7 +21,8 @@ namespace wheelyard::registry {
 // By `allow` and `deny`; `project` is normalised.
 [[nodiscard]] bool is_permitted(const UpstreamConfig& upstream, const std::string& project);
 
-// What the variants of a version are: NAME-VERSION-variants.json (PEP 825). Unlike any other file it may change.
+// What the variants of a version are: NAME-VERSION-variants.json (PEP 825). Unlike any other file it may
+// change.
 [[nodiscard]] bool is_variants_file(std::string_view filename);
 
 // Why a file is not offered.
@@ -38,7 +39,8 @@ enum class Withheld {
 inline constexpr std::size_t withheld_kinds = static_cast<std::size_t>(Withheld::cooldown) + 1;
 [[nodiscard]] std::string_view withheld_text(Withheld why);
 
-// The project and version that the name of a wheel, of a tar.gz sdist or of a version's variants says; nullopt: it is none.
+// The project and version that the name of a wheel, of a tar.gz sdist or of a version's variants says;
+// nullopt: it is none.
 struct OfferedName {
     std::string project;  // normalised
     wheel::Version version;
@@ -51,21 +53,22 @@ struct OfferedName {
 [[nodiscard]] Withheld why_withheld(const UpstreamFile& file, const std::string& project,
                                     const UpstreamConfig& upstream, base::UnixMicros now);
 
-// Whether a request may be sent to this URL: its host is named with its port, and it uses TLS unless the host may be private.
+// Says whether a request may be sent to this URL: its host is named with its port, and it uses TLS unless the
+// host may be private.
 [[nodiscard]] bool may_request(const UpstreamConfig& upstream, const std::string& url);
 
-// Of the text that answer_text() sends: the file itself if it is what a version's variants are, else a wheel's METADATA;
-// empty: the page gives none.
+// Of the text that answer_text() sends: the file itself if it is what a version's variants are, else a
+// wheel's METADATA; empty: the page gives none.
 [[nodiscard]] std::string hash_of_text(const UpstreamFile& file);
 [[nodiscard]] std::string url_of_text(const UpstreamFile& file);
 [[nodiscard]] std::uint64_t max_bytes_of_text(const UpstreamFile& file);
 // The key of its file in the store. All states of a version's variants have one: only the last state is kept.
 [[nodiscard]] std::string key_of_text(const UpstreamFile& file);
-// Whether these bytes are what the page promises. Errors "upstream.variants_changed": malformed; "upstream.hash", and of a
-// version's variants "upstream.size" and "upstream.refused": refused.
+// Says whether these bytes are what the page promises. Errors "upstream.variants_changed": malformed;
+// "upstream.hash", and of a version's variants "upstream.size" and "upstream.refused": refused.
 [[nodiscard]] base::Status check_text(const UpstreamFile& file, std::string_view bytes);
 
-// Whether attestations of the file (PEP 740) may be asked for where the page says that they are.
+// Says whether attestations of the file (PEP 740) may be asked for where the page says that they are.
 [[nodiscard]] bool has_attestations(const UpstreamFile& file, const UpstreamConfig& upstream);
 [[nodiscard]] std::string key_of_attestations(const UpstreamFile& file);
 // The keys of all that the store may have beside a file of a page.

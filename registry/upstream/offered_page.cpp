@@ -1,5 +1,5 @@
-// Renders what an index offers of an upstream's page. The catalog's rows of fetched files win over the page: their
-// hashes are pinned, too, and a quarantined file is not offered.
+// Renders what an index offers of an upstream's page. The catalog's rows of fetched files win over the page:
+// their hashes are pinned, too, and a quarantined file is not offered.
 #include <malloc.h>
 
 #include <algorithm>
@@ -32,19 +32,10 @@ bool looks_same(const catalog::FileRow& a, const catalog::FileRow& b) {
 }
 
 catalog::FileRow row_of(const UpstreamFile& file, const std::string& index, const std::string& project) {
-    const simple::FileLink& link = file.link;
-    catalog::FileRow row;
+    catalog::FileRow row{file.link};
     row.index = index;
     row.project = project;
-    row.filename = link.filename;
-    row.version = parse_offered_name(link.filename)->version.text();  // it is offered
-    row.sha256 = link.sha256;
-    row.size_bytes = link.size.value_or(0);
-    if (link.has_metadata) row.metadata_sha256 = link.metadata_sha256;
-    row.requires_python = link.requires_python;
-    row.upload_time = file.upload_time;
-    row.yanked = link.yanked;
-    row.yanked_reason = link.yanked_reason;
+    row.version = parse_offered_name(row.filename)->version.text();  // it is offered
     return row;
 }
 
@@ -72,12 +63,12 @@ void add_variants(const Offer& offer, OfferedProject& offered) {
     }
     for (const UpstreamFile* file : offer.files) {
         const simple::FileLink& link = file->link;
-        if (names.contains(link.filename) && link.size && *link.size <= max_bytes_of_text(*file))
-            offered.variants.push_back({.filename = link.filename,
-                                        .sha256 = link.sha256,
-                                        .size_bytes = *link.size,
-                                        .bytes = {},
-                                        .upload_time = file->upload_time});
+        if (names.contains(link.filename) && link.size_bytes > 0 &&
+            link.size_bytes <= max_bytes_of_text(*file))
+            offered.variants.push_back({{.filename = link.filename,
+                                         .upload_time = link.upload_time,
+                                         .size_bytes = link.size_bytes,
+                                         .sha256 = link.sha256}});
     }
 }
 
@@ -119,12 +110,14 @@ std::uint64_t Upstreams::size_of(const Rendered& rendered) {
     return bytes;
 }
 
-// With an absolute URL of its own a page has the name of its index in it; without one it is the same in every index.
-base::Result<std::shared_ptr<const http::RenderedPage>> Upstreams::render(const Supply& supply,
-                                                                          const std::string& index,
-                                                                          const std::string& project) {
+// With an absolute URL of its own a page has the name of its index in it; without one it is the same in every
+// index.
+base::Result<std::shared_ptr<const http::RenderedPage>> Upstreams::render(const Ask& ask,
+                                                                          const Supply& supply) {
+    const std::string& index = ask.request.index;
+    const std::string& project = ask.project;
     const UpstreamConfig& upstream = *supply.candidate.upstream;
-    const std::string root_url = rules().config.secure_root_url();
+    const std::string root_url = ask.rules->config->secure_root_url();
     const std::string key = upstream.cache_index + "/" + project + (root_url.empty() ? "" : " in " + index);
     const base::UnixMicros now = parts_.clock.now();
     std::unique_lock reading(reader_mutex_);
@@ -133,7 +126,7 @@ base::Result<std::shared_ptr<const http::RenderedPage>> Upstreams::render(const 
     const auto* const found = rendered_.find(key);
     const std::shared_ptr<const Rendered> known = found == nullptr ? nullptr : *found;
     lock.unlock();
-    const bool is_of_page = known && known->page == supply.page && known->upstream == &upstream &&
+    const bool is_of_page = known && known->page == supply.page && known->upstream.get() == &upstream &&
                             (known->until == 0 || now < known->until);
     if (is_of_page && known->catalog_changes == changes) return known->pages;
     WHEELYARD_ASSIGN(std::vector<catalog::FileRow> rows, reader_->files(upstream.cache_index, project));
@@ -151,7 +144,7 @@ base::Result<std::shared_ptr<const http::RenderedPage>> Upstreams::render(const 
         add_files(offer, *page, upstream, index, rows, offered);
         ProjectPages pages = parts_.render(std::move(offered));
         next->page = supply.page;
-        next->upstream = &upstream;
+        next->upstream = {ask.rules->config, &upstream};
         next->rows = std::move(rows);
         next->until = offer.changes_at;
         std::string tag = base::sha256_hex(pages.json).substr(0, 32);

@@ -16,15 +16,16 @@
 namespace wheelyard::registry {
 namespace {
 
-// A page of 64 MiB takes 400 MiB while it is read, and as much while it is rendered: of larger ones than these, one at a time.
+// A page of 64 MiB takes 400 MiB while it is read, and as much while it is rendered: of larger ones than
+// these, one at a time.
 constexpr std::uint64_t large_page_bytes = 8 * base::mib;
 
 constexpr int status_not_modified = 304;
 constexpr int status_loop = 508;
 constexpr std::string_view quarantined = "quarantined";
 
-// 403 means absent: so the CUDA and ROCm indexes of PyTorch answer for projects that they do not have. refuses() has the
-// exceptions.
+// 403 means absent: so the CUDA and ROCm indexes of PyTorch answer for projects that they do not have.
+// refuses() has the exceptions.
 bool means_absent(int status) {
     return status == 404 || status == 403 || status == 410;
 }
@@ -53,8 +54,8 @@ bool has_distributions(const CachedPage& page) {
     });
 }
 
-// A captive portal, a page about maintenance and JSON that is sent as HTML have no links; neither does a page that says
-// nothing of its project.
+// A captive portal, a page about maintenance and JSON that is sent as HTML have no links; neither does a page
+// that says nothing of its project.
 tl::unexpected<PageFailure> no_links(const std::string& url) {
     base::Error error{"upstream.no_links",
                       "The upstream answered 200 without a link to a file, and had some before", url,
@@ -63,8 +64,8 @@ tl::unexpected<PageFailure> no_links(const std::string& url) {
     return failure_of(std::move(error));
 }
 
-// An upstream lists no files of a project that it keeps in quarantine (PEP 792): nothing is offered, and what was known
-// stays known.
+// An upstream lists no files of a project that it keeps in quarantine (PEP 792): nothing is offered, and what
+// was known stays known.
 void keep_quarantined(const CachedPage& before, CachedPage& page) {
     page.files = before.files;
     page.gone = before.gone;
@@ -75,14 +76,15 @@ void keep(const CachedPage& before, base::UnixMicros now, FetchedPage& fetched) 
     fetched.page = kept_page(before, now);
 }
 
-// 403 to an account, or for a project that was there, is a permission lost or a firewall's. Were it taken for absent, the
-// next upstream would supply the name.
+// 403 to an account, or for a project that was there, is a permission lost or a firewall's. Were it taken for
+// absent, the next upstream would supply the name.
 bool refuses(const io::HttpAnswer& answer, const UpstreamConfig& upstream, const CachedPage* before) {
     const bool was_there = before != nullptr && !before->is_absent && !before->is_of_other(upstream.url);
     return answer.status == 403 && (!upstream.username.empty() || was_there);
 }
 
-// Nothing is known of the project: another registry's question may be on the way, whose answer the upstream lacks.
+// Nothing is known of the project: another registry's question may be on the way, whose answer the upstream
+// lacks.
 tl::unexpected<PageFailure> loop_of(const std::string& url) {
     base::Error error{"upstream.loop", "The upstream is a registry that would have to ask this one", url,
                       "`deny` the project in the [[index.upstream]] of one of the two"};

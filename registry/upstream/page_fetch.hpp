@@ -28,8 +28,8 @@ struct PageFailure {
     bool is_loop = false;      // the upstream is a registry that would have to ask this one
 };
 
-// `before`: the cached page, or nullptr; makes the request conditional. `large` gets locked before a large page is read, and what
-// it returns takes as much memory.
+// `before`: the cached page, or nullptr; makes the request conditional. `large` gets locked before a large
+// page is read, and what it returns takes as much memory.
 [[nodiscard]] tl::expected<FetchedPage, PageFailure> fetch_page(
     UpstreamClient& client, const UpstreamConfig& upstream, const std::string& project,
     const CachedPage* before, const base::Clock& clock, std::unique_lock<std::mutex>& large);

@@ -9,7 +9,6 @@
 
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
-#include "lib/base/files/private_files.hpp"
 #include "lib/io/log.hpp"
 #include "registry/upstream/limits.hpp"
 #include "registry/upstream/offer.hpp"
@@ -32,9 +31,8 @@ std::uint64_t size_of(const CachedPage& page) {
         bytes += sizeof(index) + heap_of(index);
     for (const UpstreamFile& file : page.files) {
         const simple::FileLink& link = file.link;
-        for (const std::string* text :
-             {&link.filename, &link.url, &link.sha256, &link.requires_python, &link.yanked_reason,
-              &link.metadata_sha256, &link.upload_time, &link.provenance_url})
+        for (const std::string* text : {&link.filename, &link.url, &link.sha256, &link.requires_python,
+                                        &link.yanked_reason, &link.metadata_sha256, &link.provenance_url})
             bytes += heap_of(*text);
     }
     for (const PinnedFile& file : page.gone)

@@ -24,29 +24,32 @@ class PageStore {
     // `folder`: DIR/upstream; created when the first page is written.
     explicit PageStore(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-    // nullptr: none. An unreadable file is logged; what it had is unknown, but it had something. Notices what other
-    // processes wrote.
+    // nullptr: none. An unreadable file is logged; what it had is unknown, but it had something. Notices what
+    // other processes wrote.
     [[nodiscard]] SharedPage find(const std::string& cache_index, const std::string& project);
-    // The same without files and pins, unless the project is absent: stays in memory longer. The same pointer as long as
-    // the page is the same.
+    // The same without files and pins, unless the project is absent: stays in memory longer. The same pointer
+    // as long as the page is the same.
     [[nodiscard]] SharedPage head(const std::string& cache_index, const std::string& project);
     [[nodiscard]] std::uint64_t memory_bytes() const;
-    // Durable on return. An absent project without earlier files is kept in memory only: anybody can ask for any name.
-    // Who supplies the project and who released it stays as it is stored.
+    // Durable on return. An absent project without earlier files is kept in memory only: anybody can ask for
+    // any name. Who supplies the project and who released it stays as it is stored.
     [[nodiscard]] base::Status put(const std::string& cache_index, const std::string& project,
                                    CachedPage page);
-    // Adds `indexes` to those that the page supplies, if it has files. Durable on return, with the page as it is then.
+    // Adds `indexes` to those that the page supplies, if it has files. Durable on return, with the page as it
+    // is then.
     [[nodiscard]] base::Result<SharedPage> note_supply(const std::string& cache_index,
                                                        const std::string& project,
                                                        const std::vector<std::string>& indexes);
-    // The next request for the page asks the upstream again: a file that it lists is another one by now. Durable on return.
+    // The next request for the page asks the upstream again: a file that it lists is another one by now.
+    // Durable on return.
     [[nodiscard]] base::Status expire(const std::string& cache_index, const std::string& project);
     // Lets others supply the project, also while a server uses the same files. Pinned hashes stay.
     [[nodiscard]] base::Status release(const std::string& cache_index, const std::string& project,
                                        const std::string& reason, base::UnixMicros now);
 
-    // METADATA of wheels that are not stored, and what the variants of versions are, by key_of_text(); nullptr: none
-    // with this hash. One is kept under each key, until put() or release() brings a page without its file.
+    // METADATA of wheels that are not stored, and what the variants of versions are, by key_of_text();
+    // nullptr: none with this hash. One is kept under each key, until put() or release() brings a page
+    // without its file.
     [[nodiscard]] std::shared_ptr<const std::string> find_metadata(const std::string& cache_index,
                                                                    const std::string& key,
                                                                    const std::string& sha256) const;

@@ -1,4 +1,5 @@
-// Values by key, bounded by the bytes that they take: what was not used for longest is dropped first. One thread at a time.
+// Values by key, bounded by the bytes that they take: what was not used for longest is dropped first. One
+// thread at a time.
 #pragma once
 
 #include <cstddef>

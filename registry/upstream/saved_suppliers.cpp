@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "lib/base/files/file.hpp"
-#include "lib/base/files/private_files.hpp"
 #include "lib/base/process/user.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/wheel/name.hpp"

@@ -1,11 +1,12 @@
-// What a backup keeps of the pages of upstreams: what no upstream can be asked for again. Who supplies each project, who released it,
-// and the hash with which each file name was seen first.
+// What a backup keeps of the pages of upstreams: what no upstream can be asked for again. Who supplies each
+// project, who released it, and the hash with which each file name was seen first.
 //
 //     BACKUP/suppliers.tsv
 //     wheelyard.suppliers/1
 //     main.public	six	{"format":"wheelyard.upstream-page/1","is_absent":true,"supplies":["main"],"gone":[…],…}
 //
-// Each page is one without files (cached_page.hpp): a restored registry asks the upstream before it shows the project.
+// Each page is one without files (cached_page.hpp): a restored registry asks the upstream before it shows the
+// project.
 #pragma once
 
 #include <filesystem>

@@ -1,6 +1,7 @@
-// A pool of threads, started when they are needed, for named work: work under one name runs once, however many wait for it. Each work has an owner, and
-// a slow owner does not stop the others: of several, one has at most half of the threads and half of the waiting places. Work is also
-// that of the client who asked for it first, and one client leaves a quarter of both to the others.
+// A pool of threads, started when they are needed, for named work: work under one name runs once, however
+// many wait for it. Each work has an owner, and a slow owner does not stop the others: of several, one has at
+// most half of the threads and half of the waiting places. Work is also that of the client who asked for it
+// first, and one client leaves a quarter of both to the others.
 #pragma once
 
 #include <condition_variable>
@@ -18,8 +19,8 @@ namespace wheelyard::registry {
 class SharedWork {
   public:
     using Work = std::function<void()>;
-    // Called once: true after the work ran or at answer_waiters(), false if it will not run (the queue is full, or the pool stops). On the
-    // thread of the work, or before start() returns.
+    // Called once: true after the work ran or at answer_waiters(), false if it will not run (the queue is
+    // full, or the pool stops). On the thread of the work, or before start() returns.
     using Then = std::function<void(bool ran)>;
 
     SharedWork(unsigned threads, std::size_t max_waiting, std::size_t owners);
@@ -34,8 +35,8 @@ class SharedWork {
         std::string client = {};
     };
     void start(const std::string& name, const For& whom, Work work, Then then);
-    // Answers those who wait for this running work so far, and goes on: they may have what they need. They may start()
-    // it again to wait for its end.
+    // Answers those who wait for this running work so far, and goes on: they may have what they need. They
+    // may start() it again to wait for its end.
     void answer_waiters(const std::string& name);
     // Starts no more work and answers those who wait for it; running work goes on.
     void stop();

@@ -18,7 +18,8 @@ bool ever_supplied(const Candidate& candidate, const CachedPage& page) {
     return candidate.has_files || !page.gone.empty() || page.absent_since != 0;
 }
 
-// Without a note, as versions before wrote pages of an only upstream. Where others are noted, this index is not among them.
+// Without a note, as versions before wrote pages of an only upstream. Where others are noted, this index is
+// not among them.
 bool shows_supply(const Candidate& candidate, const CachedPage* page) {
     if (page == nullptr) return candidate.has_files;
     return page->supplies.empty() && page->released == 0 &&

@@ -1,5 +1,5 @@
-// Which upstream supplies a project, and whether the next one may be asked: the one that supplied it keeps it until an
-// operator releases it. Pure.
+// Which upstream supplies a project, and whether the next one may be asked: the one that supplied it keeps it
+// until an operator releases it. Pure.
 #pragma once
 
 #include <span>
@@ -21,13 +21,13 @@ enum class Standing {
 [[nodiscard]] Standing standing_of(const Candidate& candidate, const CachedPage* page);
 
 // The candidate that supplied the project to this index: as its page notes, else the first of the index's own
-// upstreams of which a page or files are there (a restored backup has only the files). nullptr: none did. `pages` are those of
-// the candidates, in their order.
+// upstreams of which a page or files are there (a restored backup has only the files). nullptr: none did.
+// `pages` are those of the candidates, in their order.
 [[nodiscard]] const Candidate* supplier_of(const std::vector<Candidate>& candidates,
                                            std::span<const SharedPage> pages, const std::string& index);
 
-// Whether this candidate may supply the project to `index`, which was asked: no other one did, neither to it nor, before it was
-// asked, to an index from which it inherits a candidate.
+// Says whether this candidate may supply the project to `index`, which was asked: no other one did, neither
+// to it nor, before it was asked, to an index from which it inherits a candidate.
 [[nodiscard]] bool may_supply(const Candidate& candidate, const std::vector<Candidate>& candidates,
                               std::span<const SharedPage> pages, const std::string& index);
 

@@ -16,8 +16,9 @@ namespace wheelyard::registry {
 
 inline constexpr int status_ok = 200;
 
-// The error for an answer that is not the wanted one: "upstream.status", whose value is `url` without secrets. Of kind missing
-// for 404 and 410, unauthorized for other denials, and unavailable for what may pass.
+// The error for an answer that is not the wanted one: "upstream.status", whose value is `url` without
+// secrets. Of kind missing for 404 and 410, unauthorized for other denials, and unavailable for what may
+// pass.
 [[nodiscard]] tl::unexpected<base::Error> fail_answer(int status, const std::string& url);
 // The upstream answers that there is no such thing, or that it does not give it.
 [[nodiscard]] bool is_upstreams_no(const base::Error& error);
@@ -29,11 +30,12 @@ class UpstreamClient {
     // Both outlive the client. `stopping` ends a transfer within about a second.
     UpstreamClient(const UpstreamConfig& upstream, const std::atomic<bool>& stopping, IsOwn is_own = {});
 
-    // Any final status is an answer; `url` is where a page's relative links start. Errors: those of HttpClient, and
-    // "upstream.redirect".
+    // Any final status is an answer; `url` is where a page's relative links start. Errors: those of
+    // HttpClient, and "upstream.redirect".
     [[nodiscard]] base::Result<io::HttpAnswer> get(const std::string& url, const io::HttpHeaders& headers,
                                                    std::uint64_t limit_bytes);
-    // Passes the body of a 200 or 206 answer to `sink`, after its head. A body that stands still is given up as cut.
+    // Passes the body of a 200 or 206 answer to `sink`, after its head. A body that stands still is given up
+    // as cut.
     [[nodiscard]] base::Result<io::HttpAnswer> fetch(const std::string& url, const io::HttpHeaders& headers,
                                                      std::uint64_t limit_bytes, const io::HttpSink& sink,
                                                      const io::HttpHead& head);

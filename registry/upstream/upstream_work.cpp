@@ -1,5 +1,5 @@
-// Requests to upstreams, on the threads of SharedWork: what they bring is stored, and how they fail is remembered for
-// a while, so that a dead or lying upstream is not asked again by every client.
+// Requests to upstreams, on the threads of SharedWork: what they bring is stored, and how they fail is
+// remembered for a while, so that a dead or lying upstream is not asked again by every client.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -117,7 +117,8 @@ base::Result<std::optional<catalog::FileRow>> Upstreams::fetched_row(const Candi
     return reader_->file(candidate.upstream->cache_index, filename);
 }
 
-// Another registry's request adds its way: that it would go in a circle says nothing of the requests of clients.
+// Another registry's request adds its way: that it would go in a circle says nothing of the requests of
+// clients.
 std::string Upstreams::page_work_of(const UpstreamConfig& upstream, const Ask& ask) {
     const std::string& via = ask.request.via;
     return "page " + upstream.cache_index + "/" + ask.project + " of " + upstream.url +
@@ -153,11 +154,11 @@ void Upstreams::refresh_page(const Errand& errand, const std::string& project) {
     const UpstreamConfig& upstream = *errand.candidate.upstream;
     const std::string& work = errand.work;
     const SharedPage before = store_.find(upstream.cache_index, project);
-    auto client = take_client(upstream, errand.via);
+    auto client = take_client(errand);
     ++counts_.page_requests;
     std::unique_lock large(large_page_read_, std::defer_lock);  // to the end
     auto fetched = fetch_page(*client, upstream, project, before.get(), parts_.clock, large);
-    give_client(upstream, std::move(client));
+    give_client(errand, std::move(client));
     if (!fetched) {
         const PageFailure& failure = fetched.error();
         ++counts_.page_failures;
@@ -200,11 +201,11 @@ void Upstreams::refresh_page(const Errand& errand, const std::string& project) {
 base::Result<std::string> Upstreams::fetch_text(const Errand& errand, const std::string& url,
                                                 const io::HttpHeaders& headers, std::uint64_t limit_bytes) {
     const UpstreamConfig& upstream = *errand.candidate.upstream;
-    auto client = take_client(upstream, errand.via);
+    auto client = take_client(errand);
     auto answer = client->get(url, headers, limit_bytes);
     const std::int64_t pause_s = client->asked_pause_s();
     if (pause_s > 0) note_failure(upstream.cache_index, pause_s);
-    give_client(upstream, std::move(client));
+    give_client(errand, std::move(client));
     if (!answer) return base::fail(std::move(answer.error()));
     if (answer->status == status_ok) return std::move(answer->body);
     return fail_answer(answer->status, url);
@@ -275,7 +276,8 @@ void Upstreams::load_attestations(const Errand& errand, const UpstreamFile& file
 }
 
 SharedWork& Upstreams::pool_of(const UpstreamFile& file) {
-    return file.link.size && *file.link.size <= small_file_bytes ? small_file_work_ : large_file_work_;
+    return file.link.size_bytes > 0 && file.link.size_bytes <= small_file_bytes ? small_file_work_
+                                                                                : large_file_work_;
 }
 
 void Upstreams::load_wheel(const Errand& errand, const UpstreamFile& file) {
@@ -286,7 +288,7 @@ void Upstreams::load_wheel(const Errand& errand, const UpstreamFile& file) {
     if (const auto row = fetched_row(candidate, file.link.filename); row && *row) return;
     SharedWork& pool = pool_of(file);
     Passing passing(*this, pool, work);
-    FileFetchParts fetch{.config = rules().config,
+    FileFetchParts fetch{.config = *errand.rules->config,
                          .blobs = parts_.blobs,
                          .writer = parts_.writer,
                          .inspections = &pool == &small_file_work_ ? small_inspections_ : large_inspections_,
@@ -296,11 +298,11 @@ void Upstreams::load_wheel(const Errand& errand, const UpstreamFile& file) {
                          .clock = parts_.clock};
     if (!upstream.inspect_first)
         fetch.arrives = [&](http::SharedArrivingFile arriving) { passing.begin(std::move(arriving)); };
-    auto client = take_client(upstream, errand.via);
+    auto client = take_client(errand);
     const auto fetched = fetch_file(fetch, *client, *candidate.index, upstream, file);
     const std::int64_t pause_s = client->asked_pause_s();
     if (pause_s > 0) note_failure(upstream.cache_index, pause_s);
-    give_client(upstream, std::move(client));
+    give_client(errand, std::move(client));
     if (fetched) {
         if (fetched->quarantined_because.empty())
             passing.complete(fetched->bytes);
@@ -416,28 +418,29 @@ std::optional<wire::Problem> Upstreams::recent_failure(const std::string& work) 
     return failure->second.problem;
 }
 
-std::unique_ptr<UpstreamClient> Upstreams::take_client(const UpstreamConfig& upstream,
-                                                       const std::string& via) {
+// A client refers to the rules, which the errand or, while it is idle, the rules themselves keep.
+std::unique_ptr<UpstreamClient> Upstreams::take_client(const Errand& errand) {
+    const UpstreamConfig& upstream = *errand.candidate.upstream;
     std::unique_ptr<UpstreamClient> client;
     {
         const std::lock_guard lock(mutex_);
-        auto& idle = clients_[&upstream];
+        auto& idle = errand.rules->clients[&upstream];
         if (!idle.empty()) {
             client = std::move(idle.back());
             idle.pop_back();
         }
     }
-    const auto is_own = [&config = rules().config](const std::string& url) {
+    const auto is_own = [&config = *errand.rules->config](const std::string& url) {
         return own_index(url, config).has_value();
     };
     if (!client) client = std::make_unique<UpstreamClient>(upstream, stopping_, is_own);
-    client->send_via(via);
+    client->send_via(errand.via);
     return client;
 }
 
-void Upstreams::give_client(const UpstreamConfig& upstream, std::unique_ptr<UpstreamClient> client) {
+void Upstreams::give_client(const Errand& errand, std::unique_ptr<UpstreamClient> client) {
     const std::lock_guard lock(mutex_);
-    auto& idle = clients_[&upstream];
+    auto& idle = errand.rules->clients[errand.candidate.upstream];
     if (idle.size() < max_idle_clients) idle.push_back(std::move(client));
 }
 

@@ -1,5 +1,5 @@
-// The steps of a request. A step that lacks something starts the work that brings it, and the request begins again
-// after that; `Ask::tried` ends the circle.
+// The steps of a request. A step that lacks something starts the work that brings it, and the request begins
+// again after that; `Ask::tried` ends the circle.
 #include "registry/upstream/upstreams.hpp"
 
 #include <algorithm>
@@ -82,14 +82,12 @@ Age age_of(const CachedPage& page, const UpstreamConfig& upstream, base::UnixMic
 
 }  // namespace
 
-Upstreams::Rules::Rules(const RegistryConfig& from)
-    : config(from),
-      inheritance(index_rules(from)),
-      served(served_indexes(from, inheritance)),
-      has_cache_limit(registry::has_cache_limit(from)) {
-    for (const IndexConfig& index : from.indexes)
-        upstreams += index.upstreams.size();
-}
+Upstreams::Rules::Rules(SharedConfig from)
+    : config(std::move(from)),
+      inheritance(index_rules(*config)),
+      served(served_indexes(*config, inheritance)),
+      upstreams(config->cache_names().size()),
+      has_cache_limit(registry::has_cache_limit(*config)) {}
 
 base::Result<std::unique_ptr<Upstreams>> Upstreams::open(UpstreamParts parts) {
     WHEELYARD_ASSIGN(auto reader, parts.store.reader());
@@ -99,13 +97,13 @@ base::Result<std::unique_ptr<Upstreams>> Upstreams::open(UpstreamParts parts) {
 Upstreams::Upstreams(UpstreamParts parts, std::unique_ptr<const catalog::Catalog> reader)
     : parts_(std::move(parts)),
       id_("wheelyard-" + base::encode_hex(base::random_bytes(8))),
-      rules_(&kept_rules_.emplace_back(*parts_.config)),
-      store_(parts_.config->store / "upstream"),
-      last_failures_(parts_.config->store / "upstream"),
+      rules_(std::make_shared<Rules>(parts_.config.held().shared())),
+      store_(rules_->config->store / "upstream"),
+      last_failures_(rules_->config->store / "upstream"),
       reader_(std::move(reader)),
-      page_work_(page_threads, max_waiting_work, rules().upstreams),
-      small_file_work_(file_threads, max_waiting_work, rules().upstreams),
-      large_file_work_(file_threads, max_waiting_work, rules().upstreams) {}
+      page_work_(page_threads, max_waiting_work, rules_->upstreams),
+      small_file_work_(file_threads, max_waiting_work, rules_->upstreams),
+      large_file_work_(file_threads, max_waiting_work, rules_->upstreams) {}
 
 Upstreams::~Upstreams() {
     stop();
@@ -119,29 +117,40 @@ void Upstreams::stop() {
 
 // What is remembered of an upstream belongs to its address and its credentials.
 void Upstreams::use_new_config() {
-    const Rules& before = rules();
-    const Rules& next = kept_rules_.emplace_back(*parts_.config);
-    rules_.store(&next, std::memory_order_release);
+    const SharedRules next = std::make_shared<Rules>(parts_.config.held().shared());
+    const SharedRules before = [&] {
+        const std::lock_guard lock(rules_mutex_);
+        return std::exchange(rules_, next);
+    }();
     for (SharedWork* work : pools())
-        work->set_owners(next.upstreams);
+        work->set_owners(next->upstreams);
     const std::lock_guard lock(mutex_);
-    for (const IndexConfig& index : before.config.indexes) {
-        const IndexConfig* now = next.config.find_index(index.name);
+    for (const IndexConfig& index : before->config->indexes) {
+        const IndexConfig* now = next->config->find_index(index.name);
         if (now != nullptr && now->upstreams == index.upstreams) continue;
         for (const UpstreamConfig& upstream : index.upstreams)
             health_.erase(upstream.cache_index);
         failures_.clear();
     }
-    clients_.clear();
+}
+
+Upstreams::SharedRules Upstreams::rules() const {
+    const std::lock_guard lock(rules_mutex_);
+    return rules_;
+}
+
+Upstreams::Errand Upstreams::errand_of(const Ask& ask, const Candidate& candidate,
+                                       const std::string& work) const {
+    return {candidate, work, via_of(ask), ask.rules};
 }
 
 bool Upstreams::serves(std::string_view index) const {
-    return rules().served.contains(index);
+    return rules()->served.contains(index);
 }
 
 // METADATA is read by every resolver, also for versions that nobody installs.
 void Upstreams::note_use(std::string_view filename, const std::string& sha256) {
-    if (!rules().has_cache_limit || without_suffix(filename) != filename || is_variants_file(filename))
+    if (!rules()->has_cache_limit || without_suffix(filename) != filename || is_variants_file(filename))
         return;
     parts_.last_used.note(sha256, parts_.clock.now());
 }
@@ -169,9 +178,11 @@ bool Upstreams::was_here(const std::string& via) const {
 }
 
 void Upstreams::answer(const SharedAsk& ask) {
-    const Rules& now = rules();
+    const SharedRules now = rules();  // to the end of this step, also if the next one has others
+    ask->rules = now;
     std::unique_lock lock(reader_mutex_);
-    const auto source = find_source(now.config, now.inheritance, *reader_, ask->request.index, ask->project);
+    const auto source =
+        find_source(*now->config, now->inheritance, *reader_, ask->request.index, ask->project);
     lock.unlock();
     if (!source) return ask->then(problem_answer(log_internal_problem(source.error())));
     if (source->kind == SourceKind::upstream) return answer_from(ask, *source);
@@ -185,8 +196,8 @@ void Upstreams::answer(const SharedAsk& ask) {
         ask->project, "ask the administrator of this registry")));
 }
 
-// The first candidate that has the project supplies it, unless another one supplied it before. A candidate that does
-// not answer and has no cached page ends the search: the next one must not take its place.
+// The first candidate that has the project supplies it, unless another one supplied it before. A candidate
+// that does not answer and has no cached page ends the search: the next one must not take its place.
 void Upstreams::answer_from(const SharedAsk& ask, const Source& source) {
     std::vector<SharedPage> pages;
     for (const Candidate& candidate : source.candidates)
@@ -197,7 +208,7 @@ void Upstreams::answer_from(const SharedAsk& ask, const Source& source) {
         const SharedPage& page = pages[i];
         if (!may_supply(candidate, source.candidates, pages, ask->request.index)) continue;
         const std::string work = page_work_of(*candidate.upstream, *ask);
-        const auto run = [this, errand = Errand{candidate, work, via_of(*ask)}, project = ask->project] {
+        const auto run = [this, errand = errand_of(*ask, candidate, work), project = ask->project] {
             refresh_page(errand, project);
         };
         const Age age = page ? age_of(*page, *candidate.upstream, parts_.clock.now()) : Age::old;
@@ -241,8 +252,8 @@ void Upstreams::answer_loop(const SharedAsk& ask) {
     ask->then(std::move(answer));
 }
 
-// The published tree lists what was fetched of the first candidate that has files: it is the answer only if no other
-// one has any.
+// The published tree lists what was fetched of the first candidate that has files: it is the answer only if
+// no other one has any.
 void Upstreams::answer_absent(const SharedAsk& ask, const Source& source, const Candidate& candidate) {
     const auto is_other = [&](const Candidate& other) { return &other != &candidate && other.has_files; };
     if (std::none_of(source.candidates.begin(), source.candidates.end(), is_other)) return ask->then({});
@@ -252,8 +263,8 @@ void Upstreams::answer_absent(const SharedAsk& ask, const Source& source, const 
         ask->project, "ask the administrator of this registry")));
 }
 
-// From now on nobody else supplies the project to this index, nor to those through which it has the upstream, whatever
-// upstreams they get. nullptr: that could not be stored, and another upstream might take the name.
+// From now on nobody else supplies the project to this index, nor to those through which it has the upstream,
+// whatever upstreams they get. nullptr: that could not be stored, and another upstream might take the name.
 SharedPage Upstreams::supply_from(const SharedAsk& ask, const Source& source, const Candidate& candidate,
                                   std::span<const SharedPage> pages) {
     const SharedPage& page = pages[static_cast<std::size_t>(&candidate - source.candidates.data())];
@@ -275,7 +286,7 @@ SharedPage Upstreams::supply_from(const SharedAsk& ask, const Source& source, co
 }
 
 void Upstreams::answer_page(const SharedAsk& ask, const Supply& supply) {
-    auto pages = render(supply, ask->request.index, ask->project);
+    auto pages = render(*ask, supply);
     if (!pages) return ask->then(problem_answer(log_internal_problem(pages.error())));
     ask->then({.kind = Kind::page, .page = *std::move(pages)});
 }
@@ -338,7 +349,7 @@ void Upstreams::answer_small(const SharedAsk& ask, const Supply& supply, const s
     if (ask->tried.contains(work) || is_paused(supply.candidate) || !ask->request.may_wait)
         return ask->then(problem_answer(unavailable(supply.candidate, work, ask->project)));
     start(page_work_, work, supply.candidate, ask,
-          [errand = Errand{supply.candidate, work, via_of(*ask)}, load = std::move(load)] { load(errand); });
+          [errand = errand_of(*ask, supply.candidate, work), load = std::move(load)] { load(errand); });
 }
 
 void Upstreams::answer_wheel(const SharedAsk& ask, const Supply& supply, const UpstreamFile& file) {
@@ -354,7 +365,7 @@ void Upstreams::answer_wheel(const SharedAsk& ask, const Supply& supply, const U
     if ((!may_start && !is_arriving) || !ask->request.may_wait)
         return ask->then(problem_answer(unavailable(supply.candidate, work, ask->project)));
     start(pool_of(file), work, supply.candidate, ask,
-          [this, errand = Errand{supply.candidate, work, via_of(*ask)}, file] { load_wheel(errand, file); });
+          [this, errand = errand_of(*ask, supply.candidate, work), file] { load_wheel(errand, file); });
 }
 
 // The file is committed; the tree has it once its page is published.
@@ -372,7 +383,7 @@ void Upstreams::await_published(const SharedAsk& ask) {
 }
 
 std::vector<http::Gauge> Upstreams::gauges() const {
-    if (rules().served.empty()) return {};
+    if (rules()->served.empty()) return {};
     const auto number = [](const std::atomic<std::uint64_t>& count) { return static_cast<double>(count); };
     std::unique_lock lock(mutex_);
     const std::uint64_t rendered = rendered_.bytes();

@@ -1,17 +1,17 @@
-// Answers requests for projects that no index has or owns, from the upstreams (docs/explanation/decisions/0013).
+// Answers requests for projects that no index has or owns, from the upstreams
+// (docs/explanation/decisions/0013).
 //
 //     page:  source ─► cached page ─(old or missing)─► fetch, once for all who ask ─► merge, store ─► offer ─► render
 //     file:  source ─► cached page ─► offered? ─► fetch, once for all who ask ─► blob, row, event ─► published tree
 //                                                 └► a large one: sent while it arrives, its end after the event
 //
-// Threads: find() runs on the server's pool and reads the catalog and cache files only. Requests to upstreams run on
-// threads of their own, pages beside files, and answer their waiters.
+// Threads: find() runs on the server's pool and reads the catalog and cache files only. Requests to upstreams
+// run on threads of their own, pages beside files, and answer their waiters.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -25,12 +25,12 @@
 #include <vector>
 
 #include "lib/attest/sigstore/trusted_root.hpp"
-#include "registry/catalog/catalog.hpp"
-#include "registry/catalog/inheritance.hpp"
-#include "registry/catalog/version_variants.hpp"
-#include "registry/commit/publishing.hpp"
+#include "lib/store/catalog/catalog.hpp"
+#include "lib/store/catalog/inheritance.hpp"
+#include "lib/store/catalog/version_variants.hpp"
+#include "lib/store/commit/publishing.hpp"
+#include "lib/store/store.hpp"
 #include "registry/config/live_config.hpp"
-#include "registry/database/store.hpp"
 #include "registry/http/metrics.hpp"
 #include "registry/http/upstream.hpp"
 #include "registry/upstream/file_fetch.hpp"
@@ -51,8 +51,8 @@ struct OfferedProject {
     std::vector<catalog::VariantsFile> variants = {};  // without their bytes
     catalog::ProjectStatus status = catalog::ProjectStatus::active;
     std::string status_reason = {};
-    // Names of files with attestations that are asked for when somebody wants them, and the absolute URL of the folder of
-    // the indexes, below which they are; empty: unknown.
+    // Names of files with attestations that are asked for when somebody wants them, and the absolute URL of
+    // the folder of the indexes, below which they are; empty: unknown.
     std::set<std::string, std::less<>> attested = {};
     std::string root_url = {};
 };
@@ -82,8 +82,8 @@ class Upstreams final : public http::UpstreamService {
     [[nodiscard]] static base::Result<std::unique_ptr<Upstreams>> open(UpstreamParts parts);
     ~Upstreams() override;
 
-    // Requests go by the new configuration from now on; those in progress continue with it after the work that they
-    // wait for, which ends as it began. One thread at a time.
+    // Requests go by the new configuration from now on; those in progress continue with it after the work
+    // that they wait for, which ends as it began. One thread at a time.
     void use_new_config();
 
     [[nodiscard]] bool serves(std::string_view index) const override;
@@ -100,11 +100,24 @@ class Upstreams final : public http::UpstreamService {
 
   private:
     using Then = std::function<void(http::UpstreamAnswer)>;
+    // What a configuration says of upstreams, and the idle clients of those.
+    struct Rules {
+        explicit Rules(SharedConfig from);
+        const SharedConfig config;
+        const catalog::Inheritance inheritance;
+        const std::set<std::string, std::less<>> served;
+        const std::size_t upstreams;
+        const bool has_cache_limit;
+        std::map<const UpstreamConfig*, std::vector<std::unique_ptr<UpstreamClient>>> clients =
+            {};  // with mutex_
+    };
+    using SharedRules = std::shared_ptr<Rules>;
     // One request, passed from step to step.
     struct Ask {
         http::UpstreamRequest request;
         std::string project;
         std::set<std::string> tried = {};  // names of work that ran for it
+        SharedRules rules = {};            // of its present step, whose upstreams it refers to
         bool is_loop = false;              // it has come through this registry: nobody is asked for it
         Then then;
     };
@@ -119,6 +132,7 @@ class Upstreams final : public http::UpstreamService {
         Candidate candidate;
         std::string work;  // its name
         std::string via;
+        SharedRules rules;  // which the candidate refers to
     };
     struct Failure {
         base::UnixMicros until = 0;
@@ -134,25 +148,16 @@ class Upstreams final : public http::UpstreamService {
     };
     struct Rendered {
         SharedPage page;
-        const UpstreamConfig* upstream = nullptr;  // whose rules decide what is offered
-        std::vector<catalog::FileRow> rows;        // that the catalog had
-        std::int64_t catalog_changes = -1;         // for which `rows` were compared
-        base::UnixMicros until = 0;                // the next end of a cooldown; 0: none
+        std::shared_ptr<const UpstreamConfig> upstream;  // whose rules decide what is offered
+        std::vector<catalog::FileRow> rows;              // that the catalog had
+        std::int64_t catalog_changes = -1;               // for which `rows` were compared
+        base::UnixMicros until = 0;                      // the next end of a cooldown; 0: none
         std::shared_ptr<const http::RenderedPage> pages;
     };
 
-    // What a configuration says of upstreams.
-    struct Rules {
-        explicit Rules(const RegistryConfig& from);
-        const RegistryConfig& config;
-        catalog::Inheritance inheritance;
-        std::set<std::string, std::less<>> served;
-        std::size_t upstreams = 0;
-        bool has_cache_limit = false;
-    };
-
     Upstreams(UpstreamParts parts, std::unique_ptr<const catalog::Catalog> reader);
-    [[nodiscard]] const Rules& rules() const { return *rules_.load(std::memory_order_acquire); }
+    [[nodiscard]] SharedRules rules() const;
+    [[nodiscard]] Errand errand_of(const Ask& ask, const Candidate& candidate, const std::string& work) const;
 
     // upstreams.cpp: the steps of a request. Each answers the ask, or hands it to work that continues it.
     void answer(const SharedAsk& ask);
@@ -178,8 +183,8 @@ class Upstreams final : public http::UpstreamService {
     // upstream_work.cpp: requests to upstreams.
     // The name of the work. The page of a former `url` is another one.
     [[nodiscard]] static std::string page_work_of(const UpstreamConfig& upstream, const Ask& ask);
-    // A large file that is sent while it arrives. What nobody completes ends broken, and so does what was announced with
-    // another size.
+    // A large file that is sent while it arrives. What nobody completes ends broken, and so does what was
+    // announced with another size.
     class Passing {
       public:
         Passing(Upstreams& owner, SharedWork& pool, std::string work);
@@ -226,7 +231,8 @@ class Upstreams final : public http::UpstreamService {
         const base::Error& error;
         bool is_upstream_wide = false;
     };
-    // As remember_failure(), for an error that time may cure; clients are told what it was and when the upstream is asked again.
+    // As remember_failure(), for an error that time may cure; clients are told what it was and when the
+    // upstream is asked again.
     void remember_trouble(const std::string& work, std::int64_t for_s, const Trouble& trouble);
     [[nodiscard]] bool has_looped(const std::string& work) const;
     void note_file_failure(const std::string& work, std::int64_t for_s, const UpstreamConfig& upstream,
@@ -238,21 +244,19 @@ class Upstreams final : public http::UpstreamService {
     [[nodiscard]] base::Result<std::optional<catalog::FileRow>> fetched_row(const Candidate& candidate,
                                                                             const std::string& filename);
     [[nodiscard]] std::optional<wire::Problem> recent_failure(const std::string& work) const;
-    [[nodiscard]] std::unique_ptr<UpstreamClient> take_client(const UpstreamConfig& upstream,
-                                                              const std::string& via);
-    void give_client(const UpstreamConfig& upstream, std::unique_ptr<UpstreamClient> client);
+    [[nodiscard]] std::unique_ptr<UpstreamClient> take_client(const Errand& errand);
+    void give_client(const Errand& errand, std::unique_ptr<UpstreamClient> client);
 
     // offered_page.cpp
     [[nodiscard]] static std::uint64_t size_of(const Rendered& rendered);
-    [[nodiscard]] base::Result<std::shared_ptr<const http::RenderedPage>> render(const Supply& supply,
-                                                                                 const std::string& index,
-                                                                                 const std::string& project);
+    [[nodiscard]] base::Result<std::shared_ptr<const http::RenderedPage>> render(const Ask& ask,
+                                                                                 const Supply& supply);
 
     UpstreamParts parts_;
     const std::string
         id_;  // of this run, in upstream_via_field: a restored store has not the name of its original
-    std::deque<Rules> kept_rules_;  // all there were: requests refer to them
-    std::atomic<const Rules*> rules_;
+    mutable std::mutex rules_mutex_;
+    SharedRules rules_;
     PageStore store_;
     LastFailures last_failures_;
     CutDownloads cut_downloads_;
@@ -267,7 +271,6 @@ class Upstreams final : public http::UpstreamService {
     std::set<std::string> verified_;  // attestations that hold: their keys, each with the hash of the bytes
     RecentlyUsed<std::shared_ptr<const Rendered>> rendered_{max_rendered_bytes};
     std::uint64_t dropped_bytes_ = 0;  // of it, since memory was given back
-    std::map<const UpstreamConfig*, std::vector<std::unique_ptr<UpstreamClient>>> clients_;  // idle ones
 
     struct Counts {
         std::atomic<std::uint64_t> page_requests = 0;

@@ -5,7 +5,6 @@
 
 #include <string>
 
-#include "lib/attest/statement.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/encoding.hpp"
 

@@ -75,20 +75,4 @@ TEST_CASE("a revoked root key signs no next root") {
     CHECK(code_of(read_next_root(sign_root(third, {&spare}), *read)) == "ok");
 }
 
-TEST_CASE("a root names the history of its registry, which only rises; the first is not written") {
-    const SigningKey root_key = SigningKey::generate();
-    const SigningKey key = SigningKey::generate();
-    const Root first = sample_root(root_key, key);
-    CHECK(render_root(first).find("history") == std::string::npos);
-    Root second = sample_root(root_key, key, 2);
-    second.history = 2;
-    const auto read = read_next_root(sign_root(second, {&root_key}), first);
-    REQUIRE(read);
-    CHECK(read->history == 2);
-    CHECK(code_of(read_next_root(sign_root(sample_root(root_key, key, 3), {&root_key}), *read)) ==
-          "attest.root");
-    second.history = 0;
-    CHECK(code_of(read_root(sign_root(second, {&root_key}))) == "attest.root");
-}
-
 }  // namespace wheelyard::attest

@@ -1,4 +1,5 @@
-// Verification of what is signed about a wheel: each thing that may be wrong, and changed bytes of eleven documents.
+// Verification of what is signed about a wheel: each thing that may be wrong, and changed bytes of eleven
+// documents.
 #include "lib/attest/verify.hpp"
 
 #include <doctest/doctest.h>
@@ -10,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "lib/attest/export_statement.hpp"
+#include "lib/attest/envelope.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "tests/attest/samples.hpp"
@@ -40,7 +41,8 @@ std::string signed_again(const std::string& text, const SigningKey& key,
     return join_statements(parts);
 }
 
-// The other signature of the same bytes that ECDSA makes of one: SEQUENCE { INTEGER r, INTEGER n - s }, n the order of P-256.
+// The other signature of the same bytes that ECDSA makes of one: SEQUENCE { INTEGER r, INTEGER n - s }, n the
+// order of P-256.
 std::string with_other_s(const std::string& signature) {
     constexpr std::string_view order_hex = "ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551";
     const std::string order = base::decode_hex(order_hex).value();
@@ -155,8 +157,8 @@ TEST_CASE("the statements of two uploads of the same bytes do not fit each other
     const SigningKey key = SigningKey::generate();
     const Trust trust = trust_in(key);
     const SignedProvenance good = split_statements(sample_signed(key)).value();
-    // Whoever may upload to some index of the registry gets signed what she invents about the public wheel, or what its
-    // agent said, in the same microsecond.
+    // Whoever may upload to some index of the registry gets signed what she invents about the public wheel,
+    // or what its agent said, in the same microsecond.
     wire::WheelProvenance forged = sample_said();
     forged.source.origin = "https://example.org/other.tar.gz";
     Received received = sample_received();
@@ -208,7 +210,7 @@ TEST_CASE("an export has a statement of its own kind, about exactly its file") {
     const SigningKey root_key = SigningKey::generate();
     const SigningKey key = SigningKey::generate();
     const ExportedFile file{"audit.jsonl", std::string(64, 'a'), 3, std::string(64, 'b')};
-    const std::string text = sign_export(file, {"https://wheels.example.org", sample_time, 1, 7}, key);
+    const std::string text = sign_export(file, {"https://wheels.example.org", sample_time, 7}, key);
     const auto code = [&](const std::string& name, const std::string& sha256, const std::string& statement,
                           const Trust& trust) {
         const auto found = verify_export(name, sha256, statement, trust);
@@ -302,7 +304,7 @@ TEST_CASE("one flipped bit at any byte of eleven documents is noticed") {
              }});
     }
     documents.push_back(
-        {sign_export({"audit.jsonl", std::string(64, 'a'), 3}, {"urn:r", sample_time, 1, 7}, key),
+        {sign_export({"audit.jsonl", std::string(64, 'a'), 3}, {"urn:r", sample_time, 7}, key),
          [&key](const std::string& text) {
              return verify_export("audit.jsonl", std::string(64, 'a'), text, trust_in(key)).has_value();
          }});

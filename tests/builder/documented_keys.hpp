@@ -1,6 +1,4 @@
-// Compares a page of docs/formats with the reader that it describes, in both directions: the reader accepts
-// the page's example, which uses every key, so the page has no unknown key; and the page's table lists every
-// key that the reader requests.
+// Files of the repository for tests, and the examples in its pages.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -30,33 +28,6 @@ inline std::vector<std::string> toml_blocks(const std::string& page) {
         blocks.push_back(page.substr(at, page.find("```", at) - at));
     }
     return blocks;
-}
-
-// Finds every key in a call such as table.string_or("key", …) in a reader's source.
-inline std::vector<std::string> keys_read_by(const std::string& source) {
-    static const std::vector<std::string> getters = {
-        "string",     "integer",    "path",      "table",          "string_or", "integer_or", "path_if",
-        "strings_or", "boolean_or", "choice_or", "table_or_empty", "tables",    "string_map"};
-    std::vector<std::string> keys;
-    for (const auto& getter : getters) {
-        const std::string call = "." + getter + "(\"";
-        for (auto at = source.find(call); at != std::string::npos; at = source.find(call, at)) {
-            at += call.size();
-            keys.push_back(source.substr(at, source.find('"', at) - at));
-        }
-    }
-    return keys;
-}
-
-inline void check_documented(const std::string& page, const std::string& source) {
-    const auto keys = keys_read_by(source);
-    CHECK(keys.size() > 5);
-    for (const auto& key : keys) {
-        const bool found = page.find("`" + key + "`") != std::string::npos ||
-                           page.find("." + key + "`") != std::string::npos ||
-                           page.find("[" + key + "]") != std::string::npos;
-        CHECK_MESSAGE(found, "missing from the page: " << key);
-    }
 }
 
 }  // namespace wheelyard::builder::testing

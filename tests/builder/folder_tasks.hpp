@@ -1,7 +1,8 @@
-// A task service in a folder, with one task: survives a killed agent. Its members make it unreachable, lose answers
-// or end the lease. The wheel goes to its own staging index or to the index `target`.
+// A task service in a folder, with one task: survives a killed agent. Its members make it unreachable, lose
+// answers or free the task. The wheel goes to its own staging index or to the index `target`.
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -14,11 +15,11 @@
 
 namespace wheelyard::builder::testing {
 
-// Counts a claim's uploads.
-class GrantedUploads final : public Registry {
+// Counts the uploads of tasks.
+class TaskUploads final : public Registry {
   public:
     using During = std::function<void(const io::HttpProgress&)>;
-    GrantedUploads(FolderRegistry& registry, int& uploads, const During& during)
+    TaskUploads(FolderRegistry& registry, int& uploads, const During& during)
         : registry_(registry), uploads_(uploads), during_(during) {}
     [[nodiscard]] std::string index() const override { return registry_.index(); }
     base::Result<std::optional<simple::ProjectPage>> page(const std::string& project) override {
@@ -57,63 +58,47 @@ class FolderTasks final : public TaskService {
         ++requests;
         offered = offer;
         if (down) return unreachable();
-        if (has("over-" + offer.claim))
-            return base::fail(task_refusal({"task.lease_over", "The lease is over"}));
-        wire::Claimed none;
-        if (has("claim") && get("claim") != offer.claim) return none;
-        if (!has("claim") && (!queued || has("outcome"))) return none;
-        if (has("outcome")) return base::fail(task_refusal({"task.ended", "The task is over"}));
-        put("claim", offer.claim);
-        if (loses_answer) {
-            loses_answer = false;
+        if (refusal) return base::fail(*refusal);
+        const bool knows = std::find(offer.tasks.begin(), offer.tasks.end(), "t1") != offer.tasks.end();
+        const bool fits =
+            std::find(offer.pythons.begin(), offer.pythons.end(), request.python) != offer.pythons.end();
+        const bool is_free = queued && !has("outcome") && !has("taken") && fits;
+        if (is_free && (knows || offer.room > 0)) put("taken", "");
+        if (std::exchange(loses_answer, false))
             return base::fail_as(base::ErrorKind::cut, base::Recovery::retry,
                                  {"http.cut", "The connection was cut"});
-        }
-        wire::Claimed claimed{task(), target, lease_s, "wy_grant"};
-        claimed.task->log_bytes = log_bytes();
-        return claimed;
+        wire::Claimed answer{target, lease_s, {}};
+        if (is_claimed()) answer.tasks.push_back(task());
+        return answer;
     }
-    base::Result<wire::Lease> renew(const std::string&, const std::string& claim) override {
-        ++requests;
-        renewed.push_back(claim);
-        WHEELYARD_TRY(check(claim));
-        return wire::Lease{lease_s, log_bytes()};
-    }
-    base::Result<wire::Lease> append_log(const std::string&, const std::string& claim, std::int64_t offset,
-                                         std::string_view bytes) override {
-        WHEELYARD_TRY(check(claim));
-        if (offset != log_bytes()) return base::fail("task.log_gap", "The log does not go on there");
-        put("log", log() + std::string(bytes));
-        return wire::Lease{lease_s, log_bytes()};
-    }
-    base::Status end(const std::string&, const wire::TaskEnd& end) override {
+    base::Status end(const std::string&, const wire::Outcome& outcome) override {
         if (down) return unreachable();
-        if (!has("outcome")) WHEELYARD_TRY(check(end.claim));
+        if (!has("outcome") && !is_claimed())
+            return base::fail(task_refusal({"task.lost", "The site does not have the task"}));
         ++ends;
-        put("outcome", wire::render_outcome(end.outcome));
-        fs::remove(folder_ / "claim");
+        put("outcome", wire::render_outcome(outcome));
+        fs::remove(folder_ / "taken");
         return {};
     }
-    std::unique_ptr<Registry> uploads_of(const wire::ClaimOffer&, const std::string& index) override {
-        return std::make_unique<GrantedUploads>(index == "staging" ? staging : registry_, granted, during);
+    std::unique_ptr<Registry> uploads_to(const std::string& index) override {
+        return std::make_unique<TaskUploads>(index == "staging" ? staging : registry_, uploads, during);
     }
 
-    // Ends the lease; the task is queued again, or another agent claims it.
-    void end_lease(bool taken_by_another) {
-        put("over-" + get("claim"), "");
-        fs::remove(folder_ / "claim");
-        if (taken_by_another) put("claim", std::string(wire::claim_id_length, 'f'));
+    // The site is late: the task is queued again, or another site has it.
+    void free_late(bool taken_by_another) {
+        fs::remove(folder_ / "taken");
+        if (taken_by_another) put("taken", "by another");
     }
-    void ask_again() {
-        fs::remove(folder_ / "outcome");
-        fs::remove(folder_ / "log");
+    void cancel() {
+        queued = false;
+        fs::remove(folder_ / "taken");
     }
-    [[nodiscard]] std::string log() const { return has("log") ? get("log") : std::string(); }
+    void ask_again() { fs::remove(folder_ / "outcome"); }
     [[nodiscard]] std::optional<wire::Outcome> outcome() const {
         if (!has("outcome")) return std::nullopt;
         return wire::parse_outcome(get("outcome")).value();
     }
-    [[nodiscard]] bool is_claimed() const { return has("claim"); }
+    [[nodiscard]] bool is_claimed() const { return has("taken") && get("taken").empty(); }
 
     FolderRegistry staging;
     std::string target = "staging";  // or "test", the site's own index
@@ -123,11 +108,10 @@ class FolderTasks final : public TaskService {
     bool queued = true;
     bool down = false;
     bool loses_answer = false;           // loses the answer to the next claim
-    GrantedUploads::During during;       // called during an upload
-    std::optional<base::Error> refusal;  // the answer to every renewal
-    std::vector<std::string> renewed;    // the renewed claims
-    int requests = 0;                    // number of claims and renewals
-    int granted = 0;                     // number of uploads
+    TaskUploads::During during;          // called during an upload
+    std::optional<base::Error> refusal;  // the answer to every claim
+    int requests = 0;                    // number of claims
+    int uploads = 0;
     int ends = 0;
 
   private:
@@ -139,15 +123,6 @@ class FolderTasks final : public TaskService {
         task.asked_by = "anna";
         return task;
     }
-    [[nodiscard]] base::Status check(const std::string& claim) const {
-        if (down) return unreachable();
-        if (refusal) return base::fail(*refusal);
-        if (has("over-" + claim)) return base::fail(task_refusal({"task.lease_over", "The lease is over"}));
-        if (!has("claim") || get("claim") != claim)
-            return base::fail(task_refusal({"task.no_such_claim", "No such claim"}));
-        return {};
-    }
-    [[nodiscard]] std::int64_t log_bytes() const { return static_cast<std::int64_t>(log().size()); }
     [[nodiscard]] bool has(const std::string& name) const { return fs::exists(folder_ / name); }
     [[nodiscard]] std::string get(const std::string& name) const { return read(folder_ / name); }
     void put(const std::string& name, const std::string& text) const { write(folder_ / name, text); }

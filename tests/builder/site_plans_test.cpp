@@ -6,7 +6,6 @@
 #include <map>
 #include <set>
 
-#include "builder/plan/pair_bounds.hpp"
 #include "builder/plan/plan.hpp"
 #include "builder/plan/version_choice.hpp"
 #include "lib/base/files/file.hpp"
@@ -118,8 +117,9 @@ TEST_CASE(
     }
 }
 
-// PyTorch's matrix: 2.9 for Python 3.10 to 3.14, CUDA 12.6 to 13.0, ROCm 6.4. 2.15's wheels: Python 3.11 to 3.15, CUDA 13.0 and
-// 13.2; its ROCm is not published. The cuda.cmake in them refuses CUDA below 12.0 and below 12.6.
+// PyTorch's matrix: 2.9 for Python 3.10 to 3.14, CUDA 12.6 to 13.0, ROCm 6.4. 2.15's wheels: Python 3.11 to
+// 3.15, CUDA 13.0 and 13.2; its ROCm is not published. The cuda.cmake in them refuses CUDA below 12.0 and
+// below 12.6.
 TEST_CASE("what a site answers to torch 2.9 for Python 3.13, and to torch 2.15") {
     struct Row {
         const char* site;
@@ -194,7 +194,8 @@ TEST_CASE("what a site answers to torch 2.9 for Python 3.13, and to torch 2.15")
     CHECK(test_support::part_difference("how-to/sites/README.md", "answers", table + "\n") == "");
 }
 
-// The least CUDA of each release, by its cuda.cmake; no line of their sources refuses a ROCm, or a Python from 3.11 on.
+// The least CUDA of each release, by its cuda.cmake; no line of their sources refuses a ROCm, or a Python
+// from 3.11 on.
 TEST_CASE(
     "torch 2.9 to 2.15 is impossible only where a line of its source refuses the toolkit, which is cited") {
     const std::pair<const char*, const char*> least[] = {
@@ -353,7 +354,8 @@ TEST_CASE("each companion that users ask for has a cell at each site, or a row t
     }
 }
 
-// Their setup.py: FORCE_CUDA makes _scatter_cuda.so and _scatter_cpu.so of the same sources, and __init__.py loads the first.
+// Their setup.py: FORCE_CUDA makes _scatter_cuda.so and _scatter_cpu.so of the same sources, and __init__.py
+// loads the first.
 TEST_CASE("a companion of PyTorch Geometric compiles each source once, for the GPU or for the CPU") {
     const Known gpu = read_known("bede-gh200"), cpu = read_known("archer2");
     for (const std::string package :

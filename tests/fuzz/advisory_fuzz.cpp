@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "registry/advisories/advisory.hpp"
+#include "registry/commands/advisories/advisory.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace wheelyard::advisories;

@@ -1,5 +1,5 @@
 // CUDA fatbins from arbitrary bytes.
-#include "lib/inspect/gpu/fatbin.hpp"
+#include "lib/inspect/gpu/gpu_code.hpp"
 #include "tests/fuzz/gpu_section.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

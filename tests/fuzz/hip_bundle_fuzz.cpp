@@ -1,5 +1,5 @@
 // HIP offload bundles, compressed or not, from arbitrary bytes.
-#include "lib/inspect/gpu/hip_bundle.hpp"
+#include "lib/inspect/gpu/gpu_code.hpp"
 #include "tests/fuzz/gpu_section.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

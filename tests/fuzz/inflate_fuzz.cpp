@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "lib/inspect/verdict/policy.hpp"
-#include "lib/inspect/zip/limits.hpp"
 #include "lib/inspect/zip/member_stream.hpp"
+#include "lib/inspect/zip/zip.hpp"
 
 namespace {
 

@@ -9,9 +9,7 @@
 #include "registry/http/chunked.hpp"
 #include "registry/http/forwarded.hpp"
 #include "registry/http/negotiation.hpp"
-#include "registry/http/public_url.hpp"
 #include "registry/http/ranges.hpp"
-#include "registry/http/relative_url.hpp"
 #include "registry/http/request_head.hpp"
 #include "registry/http/routes.hpp"
 

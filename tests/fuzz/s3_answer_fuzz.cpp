@@ -1,11 +1,12 @@
-// The XML of a blob store: any bytes end in a bounded document or in an error, and its texts survive a round trip.
+// The XML of a blob store: any bytes end in a bounded document or in an error, and its texts survive a round
+// trip.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "lib/base/text/encoding.hpp"
-#include "registry/blobs/s3/xml.hpp"
+#include "lib/store/blobs/s3/client.hpp"
 
 namespace {
 

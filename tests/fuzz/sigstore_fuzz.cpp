@@ -1,11 +1,12 @@
-// Attestations, trusted roots and certificates from anybody. The first byte chooses which; nobody signs what a fuzzer makes, so
-// nothing is accepted that the seeds do not have, and a certificate is read with the authorities of the public root.
+// Attestations, trusted roots and certificates from anybody. The first byte chooses which; nobody signs what
+// a fuzzer makes, so nothing is accepted that the seeds do not have, and a certificate is read with the
+// authorities of the public root.
 #include <cstdint>
 #include <string_view>
 
 #include "lib/attest/sigstore/attestation.hpp"
-#include "lib/attest/sigstore/certificate.hpp"
 #include "lib/attest/sigstore/log_entry.hpp"
+#include "lib/attest/sigstore/trusted_root.hpp"
 #include "tests/fuzz/round_trip.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

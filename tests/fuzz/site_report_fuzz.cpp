@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "lib/base/text/printable.hpp"
+#include "lib/base/text/utf8.hpp"
 #include "lib/status/build_report.hpp"
 #include "lib/status/index_status.hpp"
 #include "tests/fuzz/round_trip.hpp"

@@ -8,7 +8,7 @@
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
-#include "registry/catalog/version_variants.hpp"
+#include "lib/store/catalog/version_variants.hpp"
 #include "registry/upstream/freshness.hpp"
 #include "registry/upstream/limits.hpp"
 #include "registry/upstream/offer.hpp"
@@ -46,9 +46,9 @@ io::HttpAnswer answer_of(std::string_view text) {
 // What is sent for a version's variants: JSON of the size and the hash that the page states.
 void check_variants(registry::UpstreamFile file, const std::string& bytes) {
     file.link.sha256 = base::sha256_hex(bytes);
-    file.link.size = bytes.size();
+    file.link.size_bytes = bytes.size();
     require(registry::check_text(file, bytes).has_value() == io::parse_json(bytes).has_value());
-    file.link.size = bytes.size() + 1;
+    file.link.size_bytes = bytes.size() + 1;
     require(!registry::check_text(file, bytes));
     require(registry::url_of_text(file) == file.link.url);
     require(registry::max_bytes_of_text(file) == catalog::max_variants_file_bytes);

@@ -11,8 +11,8 @@
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/dist_info/dist_info.hpp"
 #include "lib/io/json.hpp"
-#include "registry/catalog/catalog.hpp"
-#include "registry/catalog/version_variants.hpp"
+#include "lib/store/catalog/catalog.hpp"
+#include "lib/store/catalog/version_variants.hpp"
 
 namespace {
 

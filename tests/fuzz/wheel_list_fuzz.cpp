@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         if (project.key.empty() || project.lines.size() > size) std::abort();
         const auto facts = project.part->facts(project.entry);
         if (facts && facts->size() > size) std::abort();
-        (void)simple::parse_wheel_list_line(project.lines);
+        (void)simple::parse_wheel_list_line(project.lines).file();
     };
     std::vector<std::string> keys;
     (void)wheel_list->visit_all(

@@ -1,6 +1,6 @@
-// The complete check of a wheel on arbitrary bytes, by the default policy and by a mirror's, which reads on after
-// most findings: no crash, and no acceptance without METADATA. The variant wheel of an accepted wheel is accepted, and is the same
-// wheel but for variant.json.
+// The complete check of a wheel on arbitrary bytes, by the default policy and by a mirror's, which reads on
+// after most findings: no crash, and no acceptance without METADATA. The variant wheel of an accepted wheel
+// is accepted, and is the same wheel but for variant.json.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -9,7 +9,6 @@
 
 #include "lib/base/check.hpp"
 #include "lib/inspect/inspect.hpp"
-#include "lib/inspect/variant_wheel.hpp"
 
 using namespace wheelyard;
 

@@ -1,5 +1,5 @@
 // How places are recognised: an index on a server, an index in a folder, a folder of wheels.
-#include "indexer/client_command.hpp"
+#include "indexer/commands.hpp"
 
 #include <doctest/doctest.h>
 

@@ -126,18 +126,3 @@ TEST_CASE("check --repair fixes its findings") {
     CHECK(out.str().find("every link is valid") != std::string::npos);
     CHECK(run_check({.tree = store.tree, .store = {store.store}}, store.clock, out, err) == 0);
 }
-
-TEST_CASE("a round of following that fails exits with 1 and says why") {
-    StoreFixture store;
-    std::ostringstream out;
-    std::ostringstream err;
-    FollowCommand command;
-    command.follow.from = "https://wheels.example.org/";  // of no index
-    command.follow.tree = store.tree;
-    for (const bool json : {false, true}) {
-        command.json = json;
-        CHECK(run_follow(command, store.clock, out, err) == 1);
-        CHECK(err.str().starts_with("wheelyard-indexer: Expected the URL of an index"));
-        CHECK(out.str() == "");
-    }
-}

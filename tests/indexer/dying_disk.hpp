@@ -27,10 +27,6 @@ class DyingDisk final : public ForwardingDisk {
     base::Status place_stand_in(const std::string& to, std::uint64_t size_bytes) override {
         return live([&] { return disk_.place_stand_in(to, size_bytes); });
     }
-    base::Status link_or_copy(const std::string& from, const std::string& to, const std::string& sha256,
-                              const base::KeepAlive& keep_alive) override {
-        return live([&] { return disk_.link_or_copy(from, to, sha256, keep_alive); });
-    }
     base::Status sync_directory(const std::string& path) override {
         return live([&] { return disk_.sync_directory(path); });
     }

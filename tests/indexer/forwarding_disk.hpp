@@ -23,10 +23,6 @@ class ForwardingDisk : public Disk {
     base::Status place_stand_in(const std::string& to, std::uint64_t size_bytes) override {
         return disk_.place_stand_in(to, size_bytes);
     }
-    base::Status link_or_copy(const std::string& from, const std::string& to, const std::string& sha256,
-                              const base::KeepAlive& keep_alive) override {
-        return disk_.link_or_copy(from, to, sha256, keep_alive);
-    }
     base::Status sync_directory(const std::string& path) override { return disk_.sync_directory(path); }
     base::Status replace(const std::filesystem::path& path, std::string_view bytes) override {
         return disk_.replace(path, bytes);

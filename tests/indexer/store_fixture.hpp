@@ -11,9 +11,9 @@
 #include "lib/base/clock.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/temp_dir.hpp"
-#include "registry/blobs/folder/folder_blobs.hpp"
-#include "registry/catalog/catalog.hpp"
-#include "registry/database/store.hpp"
+#include "lib/store/blobs/folder/folder_blobs.hpp"
+#include "lib/store/catalog/catalog.hpp"
+#include "lib/store/store.hpp"
 
 namespace wheelyard::indexer {
 

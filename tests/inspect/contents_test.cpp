@@ -1,5 +1,5 @@
 // Unpacking: verified sizes, all digest kinds, progress, random access, and I/O errors.
-#include "lib/inspect/contents.hpp"
+#include "lib/inspect/inspect.hpp"
 
 #include <doctest/doctest.h>
 
@@ -12,8 +12,8 @@
 
 #include "lib/base/check.hpp"
 #include "lib/base/limits.hpp"
-#include "lib/inspect/zip/limits.hpp"
 #include "lib/inspect/zip/member_stream.hpp"
+#include "lib/inspect/zip/zip.hpp"
 #include "tests/support/wheel_writer.hpp"
 
 using namespace wheelyard;

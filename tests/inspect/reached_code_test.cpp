@@ -1,5 +1,5 @@
 // What of a wheel's libraries its import needs.
-#include "lib/inspect/reached_code.hpp"
+#include "lib/inspect/inspect.hpp"
 
 #include "tests/inspect/sample.hpp"
 

@@ -1,5 +1,5 @@
 // A wheel, made a variant and read again as any wheel is.
-#include "lib/inspect/variant_wheel.hpp"
+#include "lib/inspect/inspect.hpp"
 
 #include "lib/base/text/text.hpp"
 #include "tests/inspect/sample.hpp"

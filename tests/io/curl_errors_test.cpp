@@ -1,5 +1,5 @@
 // libcurl's numbers as errors: which of them a caller tries again, and which it does not.
-#include "lib/io/curl_errors.hpp"
+#include "lib/io/curl_library.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,5 @@
-#include "lib/io/netrc_file.hpp"
+// Which file of log-ins our programs read
+#include "lib/io/http_client.hpp"
 
 #include <doctest/doctest.h>
 

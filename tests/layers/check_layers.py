@@ -2,7 +2,7 @@
 """`ctest -R layers`: every #include obeys cmake/layers.cmake, and every edge there has one; libraries from outside stay in their wrapper; every header
 has its #pragma once and its purpose; every source opens by saying what it is for; every folder has a README.md; no
 product source compares the code of an error; nothing in the builder names a scheduler but its row; nothing names an
-accelerator but its row; nothing outside registry/blobs knows a kind of blob store or where one keeps its blobs; nothing but
+accelerator but its row; nothing outside lib/store/blobs knows a kind of blob store or where one keeps its blobs; nothing but
 its own folders names SQLite, the engine behind the Store; programs print through base::print; the markup of pages lies in lib/page/templates, not in C++.
 
 Scans the sources, so it needs no build:  tests/layers/check_layers.py [ROOT]
@@ -40,24 +40,24 @@ ACCELERATOR_WORDS = ("builder/governor/", "lib/inspect/elf/elf_identity.cpp", "l
 ACCELERATOR_NAME = re.compile(r'^\s*\.name = "(\w+)",$', re.MULTILINE)
 ACCELERATOR_PREFIXES = {"sm_", "gfx"}
 COMMENT = re.compile(r"//[^\n]*")
-# The registry and the indexer use blobs through registry/blobs/store.hpp, which opens the kind that is configured.
+# The registry and the indexer use blobs through lib/store/blobs/store.hpp, which opens the kind that is configured.
 BLOB_KIND = re.compile(
-    r'#\s*include\s+"registry/blobs/[a-z_]+/'          # the header of a kind
+    r'#\s*include\s+"lib/store/blobs/[a-z_]+/'          # the header of a kind
     r'|\b(?!SavedBlobs\b)[A-Z]\w*Blobs\b'             # its class
     r'|/\s*"(blobs|sha256|collecting|staging)"'  # folder / "blobs": a path is put together
     r'|"[^"\n]*\bblobs/(sha256|[0-9a-f]{2}/)')
-BLOB_MODULE = "registry/blobs/"
-# What keeps the catalog and the task queue is known to its own folders and to registry/database/, which opens them. Comments
+BLOB_MODULE = "lib/store/blobs/"
+# What keeps the catalog and the task queue is known to its own folders and to lib/store/, which opens them. Comments
 # may name it.
-ENGINE_FOLDERS = re.compile(r"registry/(engine|database|\w+/(sqlite|postgres))/[^/]+|registry/engine/\w+/[^/]+")
+ENGINE_FOLDERS = re.compile(r"lib/store/(engine/|\w+/(sqlite|postgres)/)?[^/]+|lib/store/engine/\w+/[^/]+")
 PYTHON_MODULES = "lib/inspect/python/gone_names.cpp"  # sqlite3 is one
 ENGINE_NAMED = re.compile(r"^(?![ \t]*#[ \t]*include[ \t]*<)[^\n]*?(sqlite|postgres(::|_|/\w|catalog|tasks)|-(wal|shm)\")", re.IGNORECASE | re.MULTILINE)
 # Programs print through lib/base/process/terminal.hpp, so that no text from elsewhere controls a terminal. The exceptions move
 # its cursor, print what --raw asks for, or see that the output was written.
 PRINTS = re.compile(r"(?<!base::)\b(printf|fprintf|vfprintf|puts|fputs|fwrite|putchar|cout|cerr)\b")
 PRINTING_FOLDERS = ("registry/", "indexer/", "builder/")
-PRINTING_FILES = ("builder/screen.cpp", "indexer/avail_wheels/main.cpp", "registry/commands/lifecycle.cpp",
-                  "registry/commands/local_server.cpp", "registry/intake/check.cpp")
+PRINTING_FILES = ("builder/commands/tick_until.cpp", "indexer/avail_wheels/main.cpp", "registry/commands/lifecycle.cpp",
+                  "registry/commands/door.cpp", "registry/intake/check.cpp")
 # The pages of the web UI are templates (lib/page/README.md), and two files of lib/page are their layer. A feed is XML; Markdown makes
 # markup of a README. "/<index>/" names a part of an address.
 PAGE_FOLDERS = ("indexer/web/", "lib/page/", "registry/http/")
@@ -95,9 +95,9 @@ class Checker:
 
     def allowed_modules(self, path: str) -> tuple[set[str] | None, str]:
         """The modules that the file at `path` may include (None: any), and the words for why."""
-        if path in self.programs:  # wiring: whatever the program links
+        if path in self.programs:  # what joins modules is a row, too: it names each module that its main file includes
             program = self.programs[path]
-            return layer_table.closure(self.modules, program.modules), f"program '{program.name}' links"
+            return set(program.modules), f"the row of program '{program.name}' names"
         folder = path.rpartition("/")[0]
         if folder in self.module_of_folder:
             module = self.module_of_folder[folder]
@@ -105,7 +105,9 @@ class Checker:
         parts = path.split("/")
         if parts[0] == "tests" and folder.removeprefix("tests/") in self.test_modules:
             name = self.test_modules[folder.removeprefix("tests/")]
-            return layer_table.closure(self.modules, (name,)), f"tests of '{name}' may include"
+            folder = self.modules[name].folder + "/"
+            inner = tuple(other.name for other in self.modules.values() if other.folder.startswith(folder))
+            return layer_table.closure(self.modules, (name, *inner)), f"tests of '{name}' may include"
         if path.startswith("tests/support/"):
             return layer_table.closure(self.modules, ("base",)), "tests/support may include"
         if parts[0] in ("tests", "bench"):
@@ -178,15 +180,15 @@ class Checker:
                 self.complain(path, text, match.start(), "names an accelerator: add a field to its row, "
                                                          "lib/accelerator/accelerator_kind.hpp")
 
-        if path.startswith(("registry/", "indexer/")) and not path.startswith(BLOB_MODULE):
+        if path.startswith(("lib/store/", "registry/", "indexer/")) and not path.startswith(BLOB_MODULE):
             for match in BLOB_KIND.finditer(without_comments(text)):
                 self.complain(path, text, match.start(), "knows a kind of blob store or its files: use the operations "
-                                                         "of registry/blobs/store.hpp")
+                                                         "of lib/store/blobs/store.hpp")
 
         if path.startswith(("lib/", "registry/", "indexer/")) and path != PYTHON_MODULES and not ENGINE_FOLDERS.fullmatch(path):
             for match in ENGINE_NAMED.finditer(COMMENT.sub(lambda comment: " " * len(comment[0]), text)):
                 self.complain(path, text, match.start(), "names the engine behind the Store: ask "
-                                                         "registry/database/store.hpp")
+                                                         "lib/store/store.hpp")
 
         if path.startswith(PAGE_FOLDERS) and path not in MARKUP_FILES:
             for match in LITERAL.finditer(text):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""`ctest -R layers-lanes`: scripts/test over stand-ins for what it calls. A lane that fails leaves the other its results, all failures are named at
-the end, and the exit status is 1."""
+"""`ctest -R layers-lanes`: scripts/test over stand-ins for what it calls. Alone it ends with what it did not run; with --land a lane that fails
+leaves the other its results, all failures are named at the end, and the exit status is 1."""
 
 import os
 import shutil
@@ -11,13 +11,18 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 QUIET = "#!/bin/sh\n"
-CALLED = ("scripts/install-deps", "scripts/prepare-clients", "scripts/draw-layers", "scripts/generate-figures", "scripts/generate-standards", "scripts/fuzz",
-          "scripts/tidy", "programs/cmake", "programs/mountpoint", "programs/git", "programs/clang-format-14", "programs/python3")
+CALLED = ("scripts/install-deps", "scripts/prepare-clients", "scripts/fuzz", "scripts/tidy", "programs/cmake", "programs/mountpoint", "programs/git",
+          "programs/clang-format-14")
 # As ctest, it fails where FAILS_LANE says so.
 CTEST = """#!/bin/sh
 lane=${2##*/}
 lane=${lane%-ubsan}
-case "$*" in *"-R ^system/governor"*) lane=alone ;; esac
+case "$*" in
+*" -N "*) printf '  Test #1: system/browser\\n  Test #2: system/nginx\\n' && exit ;;
+*"-R ^system/governor"*) lane=alone ;;
+*"-L ^first$") lane=first ;;
+*"-L ^checks$") lane=checks ;;
+esac
 sleep "$(printenv "SECONDS_$lane" || echo 0)"
 if printenv "FAILS_$lane" >/dev/null; then
     printf '50%% tests passed, 1 tests failed out of 2\\n\\nTotal Test time (real) =   1.00 sec\\n\\nThe following tests FAILED:\\n'
@@ -45,8 +50,8 @@ class LanesTest(unittest.TestCase):
         path.write_text(text)
         path.chmod(0o755)
 
-    def run_script(self, **environment: str) -> subprocess.CompletedProcess:
-        return subprocess.run([self.tree / "scripts/test"], env=os.environ | {"PATH": f"{self.tree}/programs:{os.environ['PATH']}"} | environment,
+    def run_script(self, *options: str, **environment: str) -> subprocess.CompletedProcess:
+        return subprocess.run([self.tree / "scripts/test", *options], env=os.environ | {"PATH": f"{self.tree}/programs:{os.environ['PATH']}"} | environment,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
 
     def named(self, done: subprocess.CompletedProcess) -> list[str]:
@@ -55,28 +60,43 @@ class LanesTest(unittest.TestCase):
     def summaries(self, done: subprocess.CompletedProcess) -> int:
         return done.stdout.rpartition("seconds per stage")[2].count("% tests passed")
 
-    def test_all_pass_and_the_summaries_are_the_last_lines(self):
+    def test_it_ends_with_what_it_did_not_run(self):
         done = self.run_script()
-        self.assertEqual((done.returncode, self.named(done), self.summaries(done)), (0, [], 3), done.stdout)
+        self.assertEqual((done.returncode, self.named(done), self.summaries(done)), (0, [], 1), done.stdout)
+        self.assertNotIn("lane", done.stdout)
+        self.assertIn("these 2 suites of tests/system:\n  browser nginx\n", done.stdout)
+        self.assertRegex(done.stdout.splitlines()[-1], "^  All of it: scripts/test --land.")
+
+    def test_a_failure_of_what_comes_first_ends_both(self):
+        for options in ((), ("--land",)):
+            for lane, stage in (("checks", "what reads the tree"), ("first", "tests first")):
+                with self.subTest(options=options, stage=stage):
+                    done = self.run_script(*options, **{f"FAILS_{lane}": "1"})
+                    self.assertEqual((done.returncode, "lane" in done.stdout), (8, False), done.stdout)
+                    self.assertIn(f'test: FAILED in stage "{stage}"', done.stdout.splitlines()[-1])
+
+    def test_all_pass_and_the_summaries_are_the_last_lines(self):
+        done = self.run_script("--land")
+        self.assertEqual((done.returncode, self.named(done), self.summaries(done)), (0, [], 4), done.stdout)
         self.assertRegex(done.stdout.splitlines()[-1], "^Total Test time")
 
     def test_the_other_lane_goes_on_and_the_failed_one_is_named_with_its_tests(self):
-        done = self.run_script(FAILS_release="1", SECONDS_asan="0.5")
-        self.assertEqual((done.returncode, self.summaries(done)), (1, 3), done.stdout)
+        done = self.run_script("--land", FAILS_release="1", SECONDS_asan="0.5")
+        self.assertEqual((done.returncode, self.summaries(done)), (1, 4), done.stdout)
         self.assertEqual(self.named(done)[-2:], ['test: FAILED in stage "tests release" of lane release', "7 - release/broken (Failed)"])
 
     def test_each_failure_is_named(self):
         self.write("scripts/fuzz", QUIET + "exit 3\n")
-        done = self.run_script(FAILS_release="1", FAILS_alone="1")
-        self.assertEqual((done.returncode, self.summaries(done)), (1, 2), done.stdout)
+        done = self.run_script("--land", FAILS_release="1", FAILS_alone="1")
+        self.assertEqual((done.returncode, self.summaries(done)), (1, 3), done.stdout)
         self.assertEqual(sorted(self.named(done)), sorted([
             'test: FAILED in stage "fuzz" of lane sanitizers',
             'test: FAILED in stage "tests release" of lane release', "7 - release/broken (Failed)", "7 - release/broken (Failed)",
             'test: FAILED in stage "tests alone" of lane alone', "7 - alone/broken (Failed)", "7 - alone/broken (Failed)"]))
 
-    def test_before_the_lanes_a_failure_ends_the_run(self):
+    def test_before_the_tests_a_failure_ends_the_run(self):
         self.write("scripts/prepare-clients", QUIET + "exit 4\n")
-        done = self.run_script()
+        done = self.run_script("--land")
         self.assertEqual(done.returncode, 4, done.stdout)
         self.assertIn('test: FAILED in stage "clients"', done.stdout.splitlines()[-1])
         self.assertNotIn("lane", done.stdout)

@@ -17,6 +17,7 @@ class Module:
     folder: str
     may_include: tuple[str, ...]
     with_subfolders: bool = False  # the row's folder ends with /*
+    of_other_rows: frozenset[str] = frozenset()  # folders that another row names
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,8 @@ def read_modules(root: Path) -> dict[str, Module]:
         modules[name] = Module(name, folder.removesuffix("/*"), tuple(may_include), folder.endswith("/*"))
     if not modules:
         raise SystemExit(f"{path}: no wheelyard_layer(...) rows found")
-    return modules
+    named = frozenset(module.folder for module in modules.values())
+    return {name: replace(module, of_other_rows=named - {module.folder}) for name, module in modules.items()}
 
 
 def read_groups(root: Path) -> list[Group]:
@@ -70,7 +72,8 @@ def read_groups(root: Path) -> list[Group]:
 def module_folders(root: Path, module: Module) -> list[str]:
     """The folders of a module that hold sources."""
     inner = sorted((root / module.folder).glob("*/")) if module.with_subfolders else []
-    return [module.folder] + [folder.relative_to(root).as_posix() for folder in inner if folder.is_dir()]
+    found = [folder.relative_to(root).as_posix() for folder in inner if folder.is_dir()]
+    return [module.folder] + [folder for folder in found if folder not in module.of_other_rows]
 
 
 def read_test_modules(root: Path) -> dict[str, str]:

@@ -15,19 +15,19 @@ LAYERS = """
 wheelyard_layer(base     lib/base)
 wheelyard_layer(io       lib/io    base)
 wheelyard_layer(builder  builder   io)
-wheelyard_layer(blobs    registry/blobs/*)
-wheelyard_layer(sqlite   registry/sqlite base)
-wheelyard_layer(database registry/database sqlite)
+wheelyard_layer(blobs    lib/store/blobs/*)
+wheelyard_layer(sqlite   lib/store/sqlite base)
+wheelyard_layer(database lib/store sqlite)
 wheelyard_layer(server   registry/server)
 wheelyard_layer(http     registry/http)
 wheelyard_layer(registry registry  io blobs database)
 wheelyard_layer(plan     builder/plan io)
 wheelyard_layer(schedule builder/schedule/*)
 wheelyard_layer(accelerator lib/accelerator)
-set(WHEELYARD_TEST_PROGRAMS accelerator base io builder registry)
+set(WHEELYARD_TEST_PROGRAMS accelerator base io builder database registry)
 wheelyard_pure(plan lib/io/http_client.hpp)
 """
-PROGRAMS = "wheelyard_program(the-registry registry/main.cpp registry)\n"
+PROGRAMS = "wheelyard_program(the-registry registry/main.cpp io sqlite registry)\n"
 CLEAN = {
     "cmake/layers.cmake": LAYERS,
     "cmake/programs.cmake": PROGRAMS,
@@ -50,19 +50,19 @@ CLEAN = {
     "builder/schedule/lsf/lsf_kind.cpp": '// LSF.\n#include "builder/schedule/row.hpp"\nRow lsf = {"lsf"};\n',
     "lib/io/http_client.hpp": "// HTTP.\n#pragma once\n",
     "registry/README.md": "Owns.\n",
-    "registry/blobs/README.md": "Owns.\n",
-    "registry/blobs/store.cpp": '// Opens.\n#include "registry/blobs/folder/folder_blobs.hpp"\nFolderBlobs blobs;\n',
-    "registry/blobs/folder/README.md": "Owns.\n",
-    "registry/blobs/folder/folder_blobs.hpp": '// Files.\n#pragma once\nauto root = data / "blobs" / "sha256";\n',
+    "lib/store/blobs/README.md": "Owns.\n",
+    "lib/store/blobs/store.cpp": '// Opens.\n#include "lib/store/blobs/folder/folder_blobs.hpp"\nFolderBlobs blobs;\n',
+    "lib/store/blobs/folder/README.md": "Owns.\n",
+    "lib/store/blobs/folder/folder_blobs.hpp": '// Files.\n#pragma once\nauto root = data / "blobs" / "sha256";\n',
     "registry/http/README.md": "Owns.\n",
     "registry/main.cpp": '// Wiring.\n#include <CLI/CLI.hpp>\n#include "lib/io/json.hpp"\n',
-    "registry/blobs/store.hpp": "// A store.\n#pragma once\n",
-    "registry/database/store.hpp": "// The Store.\n#pragma once\n",
-    "registry/open.cpp": '// Opens.\n#include "lib/io/json.hpp"\n#include "registry/blobs/store.hpp"\n#include "registry/database/store.hpp"\n',
-    "registry/sqlite/README.md": "Owns.\n",
-    "registry/sqlite/sqlite.hpp": '// SQLite, whose log is "-wal".\n#pragma once\n#include "lib/base/fd.hpp"\n',
-    "registry/database/README.md": "Owns.\n",
-    "registry/database/store.cpp": '// The Store in SQLite.\n#include "registry/sqlite/sqlite.hpp"\nauto log = "catalog.sqlite-wal";\n',
+    "lib/store/blobs/store.hpp": "// A store.\n#pragma once\n",
+    "lib/store/store.hpp": "// The Store.\n#pragma once\n",
+    "registry/open.cpp": '// Opens.\n#include "lib/io/json.hpp"\n#include "lib/store/blobs/store.hpp"\n#include "lib/store/store.hpp"\n',
+    "lib/store/sqlite/README.md": "Owns.\n",
+    "lib/store/sqlite/sqlite.hpp": '// SQLite, whose log is "-wal".\n#pragma once\n#include "lib/base/fd.hpp"\n',
+    "lib/store/README.md": "Owns.\n",
+    "lib/store/store.cpp": '// The Store in SQLite.\n#include "lib/store/sqlite/sqlite.hpp"\nauto log = "catalog.sqlite-wal";\n',
     "registry/server/README.md": "Owns.\n",
     "registry/server/serve.cpp": "// Serves what SQLite keeps.\n#include <string>  // SQLite's\n",
     "tests/README.md": "Owns.\n",
@@ -75,14 +75,14 @@ BREAKAGES = [
     ("a lower module includes a higher one", "lib/base/fd.hpp",
      '// A file descriptor.\n#pragma once\n#include "lib/io/json.hpp"\n', "lib/base/fd.hpp:3: forbidden include of module 'io'"),
     ("an edge that nothing uses", "registry/open.cpp",
-     '// Opens.\n#include "lib/io/json.hpp"\n#include "registry/blobs/store.hpp"\n',
+     '// Opens.\n#include "lib/io/json.hpp"\n#include "lib/store/blobs/store.hpp"\n',
      "'registry' names 'database' and includes nothing of it"),
     ("the registry includes the builder", "registry/server.cpp",
      '// Serves.\n#include "builder/agent.hpp"\n', "registry/server.cpp:2: forbidden include of module 'builder'"),
     ("a folder in a module with folders includes what its module may not", "builder/schedule/lsf/lsf.hpp",
      '// LSF.\n#pragma once\n#include "lib/io/json.hpp"\n', "builder/schedule/lsf/lsf.hpp:3: forbidden include of module 'io'"),
-    ("a program's wiring includes a module it does not link", "registry/main.cpp",
-     '// Wiring.\n#include "builder/agent.hpp"\n', "program 'the-registry' links only"),
+    ("a program's wiring includes a module that its row does not name", "registry/main.cpp",
+     '// Wiring.\n#include "builder/agent.hpp"\n', "the row of program 'the-registry' names only"),
     ("tests of a lower module include a higher one", "tests/io/json_test.cpp",
      '// Tests.\n#include "builder/agent.hpp"\n', "tests of 'io' may include only"),
     ("a library leaves its wrapper", "builder/plan.cpp",
@@ -120,7 +120,7 @@ BREAKAGES = [
     ("an accelerator's name is compared", "registry/server.cpp",
      '// Serves.  "npu" may be said here.\nbool has = kind == "npu";\n', "registry/server.cpp:2: names an accelerator"),
     ("the header of a kind of blob store is included", "registry/server.cpp",
-     '// Serves.\n#include "registry/blobs/folder/folder_blobs.hpp"\n',
+     '// Serves.\n#include "lib/store/blobs/folder/folder_blobs.hpp"\n',
      "registry/server.cpp:2: knows a kind of blob store or its files"),
     ("a kind of blob store is named", "registry/server.cpp",
      "// Serves.\nauto* files = dynamic_cast<const blobs::FolderBlobs*>(&store);\n", "registry/server.cpp:2: knows a kind of blob store"),
@@ -138,7 +138,7 @@ BREAKAGES = [
      '// Serves. A configuration may say "postgres://host".\nauto catalog = catalog::open_postgres_catalog(target);\n',
      "registry/server.cpp:2: names the engine behind the Store"),
     ("wiring includes the engine's module", "registry/main.cpp",
-     '// Wiring.\n#include "registry/sqlite/sqlite.hpp"\n', "registry/main.cpp:2: names the engine behind the Store"),
+     '// Wiring.\n#include "lib/store/sqlite/sqlite.hpp"\n', "registry/main.cpp:2: names the engine behind the Store"),
     ("a program prints by itself", "registry/main.cpp", '// "printf".\nint main() { std::printf("x"); }\n', "registry/main.cpp:2: prints"),
     ("markup in the C++ of a page", "registry/http/page.cpp",
      '// Shows <b>.\nauto text = std::string("<p class=\\"quiet\\">") + name;\n', "registry/http/page.cpp:2: has markup"),

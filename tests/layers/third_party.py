@@ -6,8 +6,8 @@ OUTSIDE_HEADERS = [
     (r"archive(_entry)?\.h", r"lib/io/archive(\.cpp|_entry\.hpp)|tests/io/archive_test\.cpp", "libarchive"),
     (r"nlohmann/", r"lib/io/json\.cpp", "nlohmann-json"),
     (r"toml\+\+/", r"lib/io/toml(_tree)?\.cpp", "toml++"),
-    (r"sqlite3\.h", r"registry/engine/sqlite/sqlite\.cpp", "SQLite"),
-    (r"libpq-fe\.h", r"registry/engine/postgres/libpq\.hpp", "libpq"),
+    (r"sqlite3\.h", r"lib/store/engine/sqlite/sqlite\.cpp", "SQLite"),
+    (r"libpq-fe\.h", r"lib/store/engine/postgres/libpq\.hpp", "libpq"),
     # These headers are the server's own parts; server.hpp, which the rest includes, shows nothing of Boost.
     (r"boost/", r"registry/http/(asio_impl|request_head)\.cpp|registry/server/([^/]+\.cpp|(client_socket|connection|io_loop|page_wait|pool_job)\.hpp)", "Boost.Beast and Asio"),
     (r"(zlib|isa-l|igzip_lib)(/|\.h)", r"lib/inspect/zip/inflate\.cpp|lib/io/gzip\.cpp|tests/(support/(wheel|sdist)_writer|fuzz/inflate_fuzz)\.cpp", "zlib"),

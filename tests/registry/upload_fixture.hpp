@@ -17,9 +17,9 @@
 #include "lib/base/clock.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/temp_dir.hpp"
+#include "lib/store/blobs/folder/folder_blobs.hpp"
+#include "lib/store/store.hpp"
 #include "registry/api/api.hpp"
-#include "registry/blobs/folder/folder_blobs.hpp"
-#include "registry/database/store.hpp"
 #include "registry/intake/uploads.hpp"
 #include "tests/support/wheel_writer.hpp"
 

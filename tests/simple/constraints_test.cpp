@@ -1,5 +1,5 @@
 // What holds pip to an index's own wheels: for the Pythons and machines that it has wheels for, and no others.
-#include "lib/simple/constraints.hpp"
+#include "lib/simple/wheel_list.hpp"
 
 #include <doctest/doctest.h>
 
@@ -27,9 +27,9 @@ std::string constraints_of(const std::vector<Wheels>& all) {
         project.key = wheels.key;
         project.wheels = wheels.names.size();
         for (const std::string& name : wheels.names) {
-            simple::WheelListWheel wheel;
+            simple::ProjectFile wheel;
             wheel.yanked = name.starts_with('!');
-            wheel.filename = std::string_view(name).substr(wheel.yanked ? 1 : 0);
+            wheel.filename = name.substr(wheel.yanked ? 1 : 0);
             simple::append_wheel_list_line(project.lines, wheel);
             project.facts += "\n";
         }

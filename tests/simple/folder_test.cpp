@@ -30,7 +30,7 @@ TEST_CASE("only the packages in a folder are listed, by name, with their sizes")
     REQUIRE(page->files.size() == 2);
     CHECK(page->files[0].filename == "a b-1.0.tar.gz");
     CHECK(page->files[0].url.ends_with("/a%20b-1.0.tar.gz"));
-    CHECK(page->files[1].size == 5);
+    CHECK(page->files[1].size_bytes == 5);
     const auto url = base::parse_url(page->files[1].url);
     REQUIRE(url.has_value());
     CHECK(*base::last_segment(*url) == page->files[1].filename);

@@ -1,5 +1,5 @@
 // Input that configparser accepts and rejects; pip_config_test.cpp compares with a real pip.
-#include "lib/simple/ini.hpp"
+#include "lib/simple/pip_config.hpp"
 
 #include <doctest/doctest.h>
 

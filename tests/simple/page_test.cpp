@@ -62,7 +62,7 @@ TEST_CASE("all data of an HTML page is parsed (PEP 503, 592, 658, 714)") {
     CHECK(page.files[0].has_metadata);
     CHECK(page.files[0].metadata_sha256 == sha256_b);
     CHECK_FALSE(page.files[0].yanked);
-    CHECK_FALSE(page.files[0].size.has_value());
+    CHECK(page.files[0].size_bytes == 0);
     CHECK(page.files[1].url == "https://index.example/other/torch-2.3.tar.gz");
     CHECK(page.files[1].yanked);
     CHECK(page.files[1].yanked_reason == "broken & bad");
@@ -115,9 +115,9 @@ TEST_CASE("all data of a JSON page is parsed (PEP 691, 700, 714)") {
     CHECK(page.files[0].url ==
           "https://index.example/files/torch-2.4.0%2Bcu126-cp312-cp312-linux_x86_64.whl");
     CHECK(page.files[0].sha256 == sha256_a);
-    CHECK(page.files[0].size == 5'000'000'000U);
+    CHECK(page.files[0].size_bytes == 5'000'000'000U);
     CHECK(page.files[0].requires_python == ">=3.9");
-    CHECK(page.files[0].upload_time == "2024-07-24T12:00:00.000000Z");
+    CHECK(page.files[0].upload_time == base::parse_rfc3339("2024-07-24T12:00:00Z"));
     CHECK(page.files[0].yanked);
     CHECK(page.files[0].yanked_reason == "bad");
     CHECK(page.files[0].has_metadata);
@@ -130,7 +130,7 @@ TEST_CASE("all data of a JSON page is parsed (PEP 691, 700, 714)") {
     CHECK(page.files[2].yanked);
     CHECK(page.files[2].has_metadata);
     CHECK_FALSE(page.files[3].has_metadata);
-    CHECK_FALSE(page.files[3].size.has_value());
+    CHECK(page.files[3].size_bytes == 0);
 }
 
 TEST_CASE("file names that are paths are skipped in JSON pages too") {
@@ -203,8 +203,8 @@ TEST_CASE("root pages list names as written") {
 
 TEST_CASE("HTML has times as PyTorch's index has them") {
     CHECK(html_page("<a href=\"a.whl\" data-upload-time=\"2026-04-23T10:20:30Z\">").files[0].upload_time ==
-          "2026-04-23T10:20:30Z");
-    CHECK(html_page("<a href=\"a.whl\">").files[0].upload_time.empty());
+          base::parse_rfc3339("2026-04-23T10:20:30Z"));
+    CHECK(html_page("<a href=\"a.whl\">").files[0].upload_time == 0);
 }
 
 }  // namespace wheelyard::simple

@@ -17,7 +17,7 @@ namespace {
 WheelListProject make_project(const std::string& key, const std::vector<std::string>& filenames) {
     WheelListProject project{key, filenames.size(), {}, {}};
     for (const auto& filename : filenames) {
-        project.lines += render_wheel_list_line({filename, false, {}, ">=3.8", {}, "11", {}});
+        project.lines += render_wheel_list_line({filename, false, {}, ">=3.8", 0, 11});
         project.facts += "{\"of\":\"" + filename + "\"}\n";
     }
     return project;
@@ -85,14 +85,17 @@ TEST_CASE("a wheel list that arrives is taken up to the size that its head state
 }
 
 TEST_CASE("a line survives a round trip, and no field can break it") {
-    const WheelListWheel wheel{"a-1.whl", true, "bad\tNCCL\nindeed", ">=3.8,<4", "2026", "12", "ab"};
+    const base::UnixMicros noon = base::parse_rfc3339("2026-11-20T12:00:00Z").value();
+    const ProjectFile wheel{"a-1.whl", true, "bad\tNCCL\nindeed", ">=3.8,<4", noon, 12, "ab"};
     const auto line = render_wheel_list_line(wheel);
-    CHECK(line == "a-1.whl\tybad NCCL indeed\t>=3.8,<4\t2026\t12\tab\n");
-    const auto back = parse_wheel_list_line(std::string_view(line).substr(0, line.size() - 1));
+    CHECK(line == "a-1.whl\tybad NCCL indeed\t>=3.8,<4\t2026-11-20T12:00:00.000000Z\t12\tab\n");
+    const auto back = parse_wheel_list_line(std::string_view(line).substr(0, line.size() - 1)).file();
     CHECK(back.filename == "a-1.whl");
     CHECK(back.yanked);
     CHECK(back.yanked_reason == "bad NCCL indeed");
     CHECK(back.requires_python == ">=3.8,<4");
+    CHECK(back.upload_time == noon);
+    CHECK(back.size_bytes == 12);
     CHECK(back.sha256 == "ab");
     CHECK_FALSE(parse_wheel_list_line("a-1.whl\t\t\t\t\t").yanked);
     CHECK(parse_wheel_list_line("a-1.whl").filename == "a-1.whl");

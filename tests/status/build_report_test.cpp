@@ -20,8 +20,8 @@ SiteReport report_at(std::int64_t seconds) {
     return report;
 }
 
-AttemptReport attempt(const std::string& id, std::int64_t done = 0) {
-    AttemptReport made;
+BuildReport attempt(const std::string& id, std::int64_t done = 0) {
+    BuildReport made;
     made.id = id;
     made.package = "torch";
     made.version = "2.4.0";
@@ -70,8 +70,8 @@ TEST_CASE("a failed build keeps its phases and its memory, and gets its cause an
     running.attempts.front().source = "https://files.example.org/torch-2.4.0.tar.gz";
     running.attempts.front().source_sha256 = std::string(64, 'a');
     SiteReport failed = report_at(120);
-    FailureReport failure;
-    failure.attempt = "w1";
+    BuildReport failure;
+    failure.id = "w1";
     failure.package = "torch";
     failure.version = "2.4.0";
     failure.python = "3.12";
@@ -107,7 +107,12 @@ TEST_CASE("a build that a site no longer reports has ended, unless the report sa
     running.attempts = {attempt("w1"), attempt("w2")};
     running.attempts.front().source = "six-1.0.tar.gz";
     SiteReport done = report_at(120);
-    done.finished = {{"w1", "torch", "2.4.0", "3.12", "", "", began, began + 90 * second}};
+    done.finished = {{.id = "w1",
+                      .package = "torch",
+                      .version = "2.4.0",
+                      .python = "3.12",
+                      .began = began,
+                      .ended = began + 90 * second}};
     const auto known = after({running, done});
     CHECK(known.at("w1").state == build_done);
     CHECK(known.at("w1").ended == began + 90 * second);
@@ -123,7 +128,7 @@ TEST_CASE("a build that a site no longer reports has ended, unless the report sa
 
 TEST_CASE("what is kept of a build survives a round trip, and fits its limit") {
     SiteReport report = report_at(60);
-    AttemptReport large = attempt("w1");
+    BuildReport large = attempt("w1");
     large.waiting = std::string(max_text_bytes, 'x');
     large.memory_mib.assign(max_memory_points, 999'999'999);
     large.phases.assign(max_phases, std::string(max_word_bytes, 'y'));

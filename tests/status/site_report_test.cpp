@@ -43,8 +43,17 @@ SiteReport sample() {
                                .log_tail = {"[12/345] c++", "warning: x"},
                                .source = "https://files.example.org/torch-2.4.0.tar.gz",
                                .source_sha256 = std::string(64, 'a')});
-    report.failures.push_back({"w0", "torch", "2.4.0", "3.12", "h100", noon - 9 * minute, noon - 2 * minute,
-                               "build", "memory.compiler_killed", "killed", "more memory"});
+    report.failures.push_back({.id = "w0",
+                               .package = "torch",
+                               .version = "2.4.0",
+                               .python = "3.12",
+                               .accelerator = "h100",
+                               .phase = "build",
+                               .began = noon - 9 * minute,
+                               .ended = noon - 2 * minute,
+                               .rule = "memory.compiler_killed",
+                               .cause = "killed",
+                               .remedy = "more memory"});
     report.held_queues = {{"gpu", "qsub: in maintenance until 18:00", noon - minute}};
     return report;
 }

@@ -101,4 +101,25 @@ std::string part_difference(std::string_view page, std::string_view part, std::s
     return write(page_file(page), *text);
 }
 
+std::string keys_difference(std::string_view page, std::string_view part, std::string_view keys) {
+    const auto text = base::read_file(page_file(page), max_golden_bytes);
+    if (!text) return text.error().text();
+    // A key of another table of the page may have the same name.
+    const auto mark = std::min(text->find("<!-- " + std::string(part) + ": "), text->size());
+    std::string lines = "| key | type | default | meaning |\n|---|---|---|---|\n", without;
+    for (const auto line : base::split(keys, '\n')) {
+        if (line.empty()) continue;
+        const std::string key(line.substr(0, line.find(" | ") + 3));
+        const auto at = text->find("\n" + key, mark);
+        const std::string row =
+            at == std::string::npos ? "" : text->substr(at + 1, text->find('\n', at + 1) - at - 1);
+        const auto cells = base::split(row, '|');
+        const std::string meaning(cells.size() < 6 ? "" : base::trim(cells[4]));
+        lines += std::string(line) + " " + meaning + " |\n";
+        if (meaning.empty())
+            without += "docs/" + std::string(page) + " does not say what this key means: " + key + "\n";
+    }
+    return part_difference(page, part, lines) + without;
+}
+
 }  // namespace wheelyard::test_support

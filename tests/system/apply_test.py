@@ -7,13 +7,15 @@ import pwd
 import re
 import signal
 import time
+import urllib.error
+import urllib.request
 
 from support.case import FarmPerTestCase, main
 from support.clients import PIPS_WITH_REPORT, RawUpload, installed_value, pip_install, twine_upload
 from support.wheels import Wheel
 
-FIRST, SECOND, HIDDEN = "first", "second", "hidden"
-PATIENCE_S = 60
+FIRST, SECOND, THIRD, HIDDEN = "first", "second", "third", "hidden"
+PATIENCE_S = 240
 KILL_DELAYS_S = (0, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
 
 
@@ -73,6 +75,64 @@ class ApplyTest(FarmPerTestCase):
         reasons = [event.get("reason", "") for event in events]
         self.assertEqual(reasons, ["created", "quota_files: 0 -> 1", "archived: false -> true; quota_files: 1 -> 9"])
         self.assertEqual({event["actor"] for event in events}, {f"local:{pwd.getpwuid(os.geteuid()).pw_name}"})
+
+    def index(self, *words: str):
+        return self.farm.run("wheelyard-registry", "index", *words, "-c", self.farm.config)
+
+    def test_an_archived_index_refuses_promotion_import_and_tasks_and_keeps_its_files(self):
+        archived = "archived = true"
+        self.assert_ran(self.set_index(SECOND, archived), "second: created", "applied")
+        token = self.farm.create_token("*", name="operator", actions=("promote", "task"))
+        wheel = Wheel("wombat").write(self.folder)
+        self.assertEqual(RawUpload(self.farm, self.farm.create_token(FIRST), wheel, FIRST).send()[0], 200)
+        promote = ("promote", FIRST, wheel.name, "--to", SECOND)
+        self.assert_failed(self.farm.run("wheelyard-registry", *promote, "-c", self.farm.config), "archived")
+        self.assert_failed(self.farm.run("wheelyard-registry", "import", SECOND, wheel, "-c", self.farm.config), "archived")
+        self.assert_failed(self.farm.run("wheelyard-registry", "task", "add", SECOND, "six", "1.16.0", "--python", "3.12",
+                                         "-c", self.farm.config), "archived")
+        token_file = self.folder / "token"
+        token_file.write_text(token)
+        remote = ("--url", self.farm.url, "--token-file", token_file)
+        self.assert_failed(self.farm.run("wheelyard-registry", *promote, "--url", f"{self.farm.url}/{FIRST}/simple/",
+                                         "--token-file", token_file), f"leave off `/{FIRST}/simple`")
+        self.assert_failed(self.farm.run("wheelyard-registry", *promote, *remote), "archived")
+        self.assert_failed(self.farm.run("wheelyard-registry", "task", "add", SECOND, "six", "1.16.0", "--python", "3.12",
+                                         *remote), "archived")
+        # Wheels of tasks go to the staging index: neither a new task nor a claim of an older one begins a build for nothing.
+        self.assert_ran(self.set_index(THIRD, f'staging = "{FIRST}"'))
+        task = ("task", "add", THIRD, "six", "1.16.0", "--python", "3.12", *remote)
+        self.assert_ran(self.farm.run("wheelyard-registry", *task))
+        self.assert_ran(self.set_index(THIRD, f'staging = "{SECOND}"'))
+        self.assert_failed(self.farm.run("wheelyard-registry", *task), "archived")
+        claim = {"format": "wheelyard.claim/2", "index": THIRD, "agent": "a.login1", "pythons": ["3.12"], "accelerators": [], "room": 1}
+        builder = self.farm.create_token("*", name="builder", actions=("build",))
+        request = urllib.request.Request(self.farm.url + "/api/v1/tasks/claim", json.dumps(claim).encode(), method="POST",
+                                         headers={"Authorization": f"Bearer {builder}"})
+        with self.assertRaises(urllib.error.HTTPError) as refusal:
+            urllib.request.urlopen(request, timeout=240)
+        self.assertEqual((refusal.exception.code, json.load(refusal.exception)["code"]), (409, "index.archived"))
+        self.assert_ran(self.set_index(SECOND), "archived: true -> false", "applied")
+        self.assert_ran(self.farm.run("wheelyard-registry", *promote, *remote))
+
+    def test_what_is_in_force_is_shown_as_the_file_may_have_it(self):
+        self.assert_ran(self.set_index(SECOND, 'title = "The second"\nquota_mib = 5\n[index.policy]\npreset = "mirror"'))
+        shown = self.index("show")
+        self.assert_ran(shown, "[[index]]", 'title = "The second"', "[index.policy]")
+        self.assert_ran(self.index("list"), "5 MiB", "The second")
+        settings = self.farm.config.read_text().split("\n[[index]]")[0]
+        self.farm.config.write_text(settings + "\n" + shown.stdout)
+        self.assert_ran(self.apply("--check"), "no index changes")
+        self.farm.config.write_text(settings + "\n" + shown.stdout.replace("The second", "Another title"))
+        self.assert_ran(self.apply("--json"), '"change":"title: \\"The second\\" -> \\"Another title\\""')
+
+    def test_commands_beside_a_server_go_by_what_is_applied(self):
+        self.farm.set_index(THIRD)
+        wheel = Wheel("wombat").write(self.folder)
+        self.assert_failed(self.farm.run("wheelyard-registry", "import", THIRD, wheel, "-c", self.farm.config),
+                           "There is no index with this name")
+        self.assert_ran(self.apply(), "third: created")
+        self.assert_ran(self.farm.run("wheelyard-registry", "import", THIRD, wheel, "-c", self.farm.config), "imported")
+        self.assertEqual(self.farm.get(f"/{THIRD}/simple/wombat/")[0], 200)
 
     def test_a_private_index_is_private_from_its_first_request_on(self):
         self.configure(first="", hidden='read = "token"')

@@ -10,7 +10,7 @@ from support.clients import RawUpload
 from support.farm import INDEX, ROOT, Farm
 from support.wheels import Wheel
 
-RECORDS = ROOT / "tests" / "registry" / "advisories" / "data"
+RECORDS = ROOT / "tests/registry/commands/advisories/data"
 
 
 def sbom(*purls: str) -> bytes:

@@ -63,7 +63,7 @@ class NodeTest(HereCase):
         self.calls = self.folder / "calls"
         programs = self.folder / "bin"
         programs.mkdir()
-        for name, answer in (("nvidia-smi", SMI), ("python3", "cpython 3.12.1 0\n")):
+        for name, answer in (("nvidia-smi", SMI), ("python3", json.dumps({"name": "cpython", "version": "3.12.1"}))):
             program = programs / name
             program.write_text(f"#!/bin/sh\necho {name} >> '{self.calls}'\nprintf '%s' '{answer}'\n")
             program.chmod(0o755)
@@ -207,11 +207,11 @@ class TerminalTest(HereCase):
         project = f"torch\t1\t0\t{len(wheel)}\t0\t1\n"
         (index / "catalogue.txt").write_text(
             f"wheelyard.catalogue/1\t1\t0\t\tmain\t1\t1\t{len(project)}\t{len(wheel)}\t1\n{project}{wheel}\n")
-        script = ('eval "$(avail_wheels --completion bash)"; for word in to --no-p "--format gri"; do '
+        script = ('eval "$(avail_wheels --completion bash)"; for word in to --no-p "--format git"; do '
                   'set -- $word; COMP_WORDS=(avail_wheels "$@"); COMP_CWORD=$#; COMPREPLY=(); _avail_wheels; echo "${COMPREPLY[*]}"; done')
         done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S,
                               env={**self.environment, "PATH": f"{BIN}:{os.environ['PATH']}", "WHEELHOUSE": str(self.house)})
-        self.assertEqual(done.stdout.split("\n")[:3], ["torch", "--no-pager", "grid"], done.stderr)
+        self.assertEqual(done.stdout.split("\n")[:3], ["torch", "--no-pager", "github"], done.stderr)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ from support.site import PYTHON_VERSION as VENV_VERSION, VENV_PYTHON
 from support.slurm_cluster import SlurmCluster, missing_programs
 from support.wheels import Wheel, sha256_of
 
-PATIENCE_S = 60
+PATIENCE_S = 240
 REPORTED_AGAIN_S = 300  # ten minutes after the next report was due, a site is late
 MAX_FIRST_LOAD_BYTES = 30_000  # as a browser asks for it: compressed
 MAX_STYLE_BYTES = 5_000
@@ -837,7 +837,7 @@ class BrowserTest(unittest.TestCase):
         wait_until(lambda: "sm_90" in kept()["gpus"])
 
     def test_a_project_shows_a_request_while_it_is_open_and_once_it_has_failed_with_its_cause_and_page(self):
-        browser, claim = self.browser, "5" * 32
+        browser = self.browser
         agent = self.farm.create_token(name="agent", actions=("build", "task"))
         task = self.post("/api/v1/tasks", agent, {"format": "wheelyard.task/1", "index": "bede-gh200", "package": "cupy", "version": "12.0", "python": "3.12"})["id"]
         page = f"{BEDE}/builds/request.html?id={task}"
@@ -855,12 +855,12 @@ class BrowserTest(unittest.TestCase):
         wait_until(lambda: browser.find("#machine strong").text == GH)
         wait_until(lambda: links() == [("asked for", page)])
         self.assertNotIn("nobody asked", self.cell("12.0", "3.12"))
-        claimed = self.post("/api/v1/tasks/claim", agent, {"format": "wheelyard.claim/1", "claim": claim, "index": "bede-gh200", "agent": "bede.login1", "task": task,
-                                                           "pythons": ["3.12"], "accelerators": []})
-        self.assertEqual(claimed["task"]["id"], task)
-        self.post(f"/api/v1/tasks/{task}/outcome", agent, {"format": "wheelyard.task_end/1", "claim": claim, "outcome": {
-            "format": "wheelyard.outcome/1", "attempt": "w1", "result": "failed", "phases": [],
-            "diagnosis": {"phase": "build", "code": "x", "sentence": "error: out of luck"}}})
+        claimed = self.post("/api/v1/tasks/claim", agent, {"format": "wheelyard.claim/2", "index": "bede-gh200", "agent": "bede.login1", "pythons": ["3.12"],
+                                                           "accelerators": [], "packages": ["cupy"], "room": 100})
+        self.assertIn(task, [one["id"] for one in claimed["tasks"]])
+        self.post(f"/api/v1/tasks/{task}/outcome", agent, {
+            "format": "wheelyard.outcome/1", "attempt": "w1", "site": "bede", "result": "failed", "phases": [],
+            "diagnosis": {"phase": "build", "code": "x", "sentence": "error: out of luck"}})
         browser.run("dispatchEvent(new Event('status'))")
         wait_until(lambda: links() == [("failed", page)] or browser.run("dispatchEvent(new Event('status'))"))
         self.assertIn("out of luck", self.cell("12.0", "3.12"))
@@ -1013,53 +1013,13 @@ class BrowserTest(unittest.TestCase):
         browser.run("localStorage.clear(); sessionStorage.clear()")
         self.assertEqual({name: shift for name, shift in moved.items() if shift > MAX_LAYOUT_SHIFT}, {})
 
-    def test_an_operator_sees_the_indexes_and_archives_one(self):
-        token = self.farm.create_token("*", name="archivist", actions=("index",))
+    def test_an_operator_sees_the_indexes(self):
+        token = self.farm.create_token("*", name="overseer", actions=("index",))
         self.browser.open("/api/v1/")
         self.browser.find("[name=token]").clear()
         self.browser.find("[name=token]").send_keys(token, Keys.ENTER)
         wait_until(lambda: "lab" in self.browser.texts("#indexes tbody th"))
-
-        def is_archived() -> bool:
-            shown = self.farm.run("wheelyard-registry", "index", "show", "lab", "-c", self.farm.config)
-            return "archived = true" in shown.stdout
-        for word, other, wanted in (("Archive", "Reopen", True), ("Reopen", "Archive", False)):
-            self.browser.find(f'[aria-label="{word} the index lab"]').click()
-            wait_until(lambda: self.browser.texts(f'[aria-label="{other} the index lab"]'))
-            self.assertEqual(is_archived(), wanted)
         self.browser.run("sessionStorage.clear()")
-
-    def test_an_operator_creates_an_index_and_changes_its_keys_with_the_checks_of_the_command(self):
-        browser = self.browser
-        self.addCleanup(browser.run, "sessionStorage.clear()")
-        browser.open(PAGES["operators"])
-        browser.find("[name=token]").clear()
-        browser.find("[name=token]").send_keys(self.farm.create_token("*", name="keys", actions=("index",)), Keys.ENTER)
-        wait_until(lambda: "lab" in browser.texts("#indexes tbody th"))
-
-        def send(act: str, text: str, name: str = "") -> str:
-            if name:
-                browser.find("#keys [name=name]").clear()
-                browser.find("#keys [name=name]").send_keys(name)
-            browser.run("document.querySelector('#keys textarea').value = arguments[0]", text)
-            browser.run("document.getElementById('keys-answer').textContent = ''")
-            browser.find(f"#keys [value={act}]").click()
-            wait_until(lambda: browser.find("#keys-answer").text)
-            return browser.find("#keys-answer").text
-        shown = lambda: self.farm.run("wheelyard-registry", "index", "show", "made", "-c", self.farm.config)
-        self.assertIn("index.made.quota_mb: unknown key", send("create", '{"quota_mb": 5}', "made"))
-        self.assertIn("Would change: made: ", send("try", '{"title": "Made here", "quota_mib": 5}'))
-        self.assertNotEqual(shown().returncode, 0)
-        self.assertIn("Changed: made: ", send("create", '{"title": "Made here", "quota_mib": 5}'))
-        self.assertIn("quota_mib = 5", shown().stdout)
-        wait_until(lambda: "made" in browser.texts("#indexes tbody th"))
-        browser.find('#indexes [aria-label="Edit the keys of made"]').click()
-        self.assertEqual(json.loads(browser.find("#keys textarea").get_attribute("value")), {"title": "Made here", "quota_mib": 5})
-        self.assertIn("Changed: made: ", send("change", '{"title": "Made here", "policy": {"preset": "mirror"}}'))
-        self.assertNotIn("quota_mib", shown().stdout)
-        self.assertIn("mirror", shown().stdout)
-        archived = self.farm.run("wheelyard-registry", "index", "archive", "made", "-c", self.farm.config)  # no longer on the front page
-        self.assertEqual(archived.returncode, 0, archived.stderr)
 
     def test_an_operator_makes_a_token_within_the_own_rights_and_sees_it_once(self):
         browser = self.browser

@@ -137,7 +137,7 @@ class CacheLimitTest(OwnFarmsCase):
         self.assert_ran(self.farm.run("wheelyard-registry", "pin", CACHE, unused, "-c", self.farm.config))
         self.assert_ran(self.farm.run("wheelyard-registry", "promote", CACHE, other, "--to", INDEX, "-c", self.farm.config))
         del self.upstream.files[used]
-        for path in (self.farm.data / "upstream").rglob("pages/yard-a.json"):
+        for path in [path for path in paths_in(self.farm.data / "upstream") if path.name == "yard-a.json"]:
             path.write_text(path.read_text().replace('"fresh_until":', '"fresh_until":0,"was":'))
         self.farm.stop()
         self.farm.start()

@@ -62,6 +62,11 @@ class Socket:
         farm = farm or self.farm
         return farm.run("wheelyard-registry", *words, "-c", farm.config, **options)
 
+    def create(self, name: str, farm: Farm | None = None, **options):
+        """By the file, which is applied: with the server, or without one."""
+        (farm or self.farm).set_index(name)
+        return self.command("apply", farm=farm, **options)
+
     def actors(self, index: str, farm: Farm | None = None) -> list[str]:
         done = self.command("audit", "--index", index, "--json", farm=farm)
         self.assert_ran(done)
@@ -94,10 +99,10 @@ class ControlSocketTest(Socket, FarmPerTestCase):
         found = self.socket.lstat()
         self.assertTrue(stat.S_ISSOCK(found.st_mode))
         self.assertEqual((stat.S_IMODE(found.st_mode), found.st_uid), (0o600, self.farm.data.stat().st_uid))
-        self.assert_asked(self.command("index", "create", SECOND), "applied")
+        self.assert_asked(self.create(SECOND), "applied")
         self.farm.stop()
         self.assertFalse(self.socket.exists())
-        self.assert_ran(self.command("index", "set", SECOND, "quota_mib=5"), "no server runs")
+        self.assert_ran(self.create("third"), "no server runs")
 
     def test_it_answers_operations_and_nothing_else(self):
         greeting = {"format": "wheelyard.control/1"}
@@ -128,7 +133,7 @@ class ControlSocketTest(Socket, FarmPerTestCase):
         self.assert_asked(done, "done")  # no server runs, so there is nothing to say
         self.farm.start()
         self.assertEqual(self.yanked(), "old")
-        self.assert_asked(self.command("index", "create", SECOND), "applied")
+        self.assert_asked(self.create(SECOND), "applied")
 
     def test_a_server_that_hangs_is_given_up_before_anything_was_asked(self):
         self.upload()
@@ -136,18 +141,17 @@ class ControlSocketTest(Socket, FarmPerTestCase):
             self.stop_at_rest()
             with concurrent.futures.ThreadPoolExecutor() as pool:
                 yank = pool.submit(self.yank)
-                create = pool.submit(self.command, "index", "create", SECOND)
                 check = pool.submit(self.apply, "--check")
             self.assert_ran(yank.result(), CANNOT_BE_ASKED, "does not answer")
-            self.assert_failed(create.result(), CANNOT_BE_ASKED, "The server of this store has to change its indexes")
             self.assert_ran(check.result(), CANNOT_BE_ASKED, "no index changes")
+            self.assert_failed(self.create(SECOND), CANNOT_BE_ASKED, "The server of this store has to change its indexes")
         finally:
             self.farm.process.send_signal(signal.SIGCONT)
         deadline = time.monotonic() + COMMAND_TIMEOUT_S
         while self.yanked() != "old":  # the server sees the commit of another process
             self.assertLess(time.monotonic(), deadline)
             time.sleep(0.02)
-        self.assert_asked(self.command("index", "create", SECOND), "applied")
+        self.assert_asked(self.create(SECOND), "applied")
 
     def test_a_server_of_another_version_is_not_asked(self):
         self.upload()
@@ -156,8 +160,9 @@ class ControlSocketTest(Socket, FarmPerTestCase):
         for greeting in ({"format": "wheelyard.control/1", "version": version + "+other"}, {"format": "wheelyard.control/2", "version": version},
                          {"version": version}):
             with self.subTest(greeting=greeting), FakeServer(self.socket, [json.dumps(greeting)]) as server:
-                self.assert_ran(self.yank(), CANNOT_BE_ASKED, "version")
+                self.assert_failed(self.yank(), "The server of this store is of another version than this program", "restart the server")
                 self.assertEqual(server.asked, "")
+        self.assertNotIn("yank", self.command("audit", "--index", FIRST, "--json").stdout)
         with FakeServer(self.socket, ["no JSON"]):
             self.assert_ran(self.yank(), CANNOT_BE_ASKED)
         with FakeServer(self.socket, []):
@@ -253,10 +258,10 @@ class ControlSocketTest(Socket, FarmPerTestCase):
     def test_several_commands_at_once_are_all_done(self):
         names = [f"new-{number}" for number in range(COMMANDS_AT_ONCE)]
         with concurrent.futures.ThreadPoolExecutor(COMMANDS_AT_ONCE) as pool:
-            for done in pool.map(lambda name: self.command("index", "create", name, "title=One"), names):
-                self.assert_asked(done, "applied")
-        for name in names:
-            self.assertEqual(self.farm.get(f"/{name}/simple/")[0], 200)
+            for done in pool.map(lambda name: self.command("token", "create", "--name", name, "--action", "read", "--index", FIRST), names):
+                self.assert_asked(done)
+        listed = self.command("token", "list")
+        self.assert_asked(listed, *names)
 
     def test_a_folder_that_is_mounted_elsewhere_is_the_same_store(self):
         there = self.folder / "there"
@@ -264,7 +269,8 @@ class ControlSocketTest(Socket, FarmPerTestCase):
         namespace = ("unshare", "--mount") if os.geteuid() == 0 else ("unshare", "--user", "--map-root-user", "--mount")
         script = f'mount --bind "{self.farm.folder}" "{there}" && exec "{BIN}/wheelyard-registry" "$@" -c "{there}/registry.toml"'
         for name, more in ((SECOND, ()), ("third", ("--pid", "--fork", "--kill-child"))):
-            done = subprocess.run([*namespace, *more, "sh", "-c", script, "sh", "index", "create", name], env=self.farm.environment,
+            self.farm.set_index(name)
+            done = subprocess.run([*namespace, *more, "sh", "-c", script, "sh", "apply"], env=self.farm.environment,
                                   capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S)
             if "Operation not permitted" in done.stderr:
                 self.skipTest("no mount namespace can be made here")
@@ -314,7 +320,7 @@ class OtherFoldersTest(Socket, OwnFarmsCase):
         folder.mkdir(parents=True)
         farm = self.farm_in(folder)
         self.assertGreater(len(bytes(farm.data / "control.sock")), ADDRESS_BYTES)
-        self.assert_asked(self.command("index", "create", SECOND, farm=farm), "applied")
+        self.assert_asked(self.create(SECOND, farm), "applied")
         farm.stop()
         self.assertFalse((farm.data / "control.sock").exists())
 
@@ -325,7 +331,7 @@ class OtherFoldersTest(Socket, OwnFarmsCase):
             folder.mkdir()
             farm = self.farm_in(folder)
             self.assertEqual(len(bytes(farm.data / "control.sock")), ADDRESS_BYTES + more)
-            self.assert_asked(self.command("index", "create", SECOND, farm=farm), "applied")
+            self.assert_asked(self.create(SECOND, farm), "applied")
             farm.stop()
 
     def test_a_server_in_a_user_namespace_of_its_own(self):
@@ -333,7 +339,7 @@ class OtherFoldersTest(Socket, OwnFarmsCase):
         if subprocess.run([*namespace, "true"], capture_output=True).returncode != 0:
             self.skipTest("no user namespace can be made here")
         farm = self.farm_in(self.folder, (*namespace, "--"))
-        self.assert_asked(self.command("index", "create", SECOND, farm=farm), "applied")
+        self.assert_asked(self.create(SECOND, farm), "applied")
 
 
 @unittest.skipUnless(os.geteuid() == 0 and Path(PYTHON).exists(), "only root can be several users")
@@ -363,14 +369,16 @@ class UsersTest(Socket, OwnFarmsCase):
 
     def check_who_is_answered(self, path: Path, server: str):
         self.assertEqual((stat.S_IMODE(path.stat().st_mode), path.stat().st_uid), (0o600, OWNER))
-        self.assert_asked(self.as_user(OWNER, *self.registry("index", "create", "by-owner")), "applied")
-        self.assert_asked(self.command("index", "create", "by-root"), "applied")
+        self.farm.set_index("by-owner")
+        self.assert_asked(self.as_user(OWNER, *self.registry("apply")), "applied")
+        self.assert_asked(self.create("by-root"), "applied")
+        self.farm.set_index("by-other")
         self.assertEqual(self.actors("by-owner")[-1:] + self.actors("by-root")[-1:], [f"local:{OWNER}", "local:root"])
         for user in (PROXY, OTHER):
             with self.subTest(server=server, user=user):
                 refused = self.as_user(user, PYTHON, "-c", GREETED, path)
                 self.assertIn("PermissionError", refused.stderr)
-                self.assert_failed(self.as_user(user, *self.registry("index", "create", "by-other")))
+                self.assert_failed(self.as_user(user, *self.registry("apply")))
         # Whatever the mode: the peer's credentials decide. All may pass the folder, as a proxy may.
         path.chmod(0o666)
         path.parent.chmod(0o755)
@@ -381,7 +389,7 @@ class UsersTest(Socket, OwnFarmsCase):
                 if lines:  # else the connection was closed while it sent
                     self.assertEqual([line["problem"]["code"] for line in lines], ["control.refused"])
                     self.assertNotIn("indexes", done.stdout)
-                self.assert_failed(self.as_user(user, *self.registry("index", "create", "by-other")), CANNOT_BE_ASKED)
+                self.assert_failed(self.as_user(user, *self.registry("apply")), CANNOT_BE_ASKED)
         self.assertIn("control.refused", self.farm.log.read_text())
         self.assertEqual(self.farm.get("/by-other/simple/")[0], 404)
 

@@ -33,7 +33,7 @@ STABLE = "stable"
 LONG_AGO = 1_000_000_000  # 2001
 DEATH_TIMEOUT_S = 60
 CALL_TIMEOUT_S = 10  # of a try
-PATIENCE_S = 60
+PATIENCE_S = 240
 TRIES = 50  # until nothing else comes between: a start on an idle machine opens the catalog late once in twenty times
 
 
@@ -178,7 +178,8 @@ class UploadTest(ServerCase):
                 if way == EIO and calls[at - 1].name == "unlink":  # what could not be removed goes with the next start
                     self.farm.stop()
                     self.farm.start(environment=self.disk.environment)
-                self.assertEqual(self.farm.staging_leftovers(), [])
+                leftovers = [*self.farm.tree.rglob("*.tmp.*"), *(self.farm.data / "staging").iterdir()]
+                self.assertEqual(leftovers, [])
                 self.farm.check_tree()
         say("upload", calls, broken, outcomes)
 

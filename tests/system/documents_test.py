@@ -34,7 +34,7 @@ CLONE, SERVER, VENV, TOOLS, BARE_HOME, CONTAINER = ("a clone", "a server", "a ve
 ROWS = (
     (README, "scripts/demo --keep", CLONE),
     (README, "scripts/package *", CLONE),
-    (README, "scripts/test", "an hour: by hand, in such a root"),
+    (README, "scripts/test", "20 minutes: by hand, in such a root"),
     (README, "podman build *", CONTAINER),
     (README, "podman run *", "as long as scripts/package, and nothing else: by hand"),
     (README, "*/bin/wheelyard-try", "starts_test.py"),

@@ -16,7 +16,7 @@ from support.case import main
 from support.farm import ROOT
 from support.slurm_cluster import missing_programs
 
-LIMIT_S = 180  # of a cluster's start, or of its end: each of their own steps may take a minute
+LIMIT_S = 720  # of a cluster's start, or of its end: each of their own steps may take four minutes
 VICTIM = "SlurmTest.test_a_job_that_somebody_cancels_is_not_started_again_until_retry"
 
 

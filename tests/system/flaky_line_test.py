@@ -106,7 +106,7 @@ class AgentTest(FarmCase):
             self.assertEqual((agent[0].returncode, line.left, line.struck), (-9, 0, 3), said)
             self.assertEqual(farm.files("yard-heavy"), {})
             body, = (farm.data / "resumable").glob("*.body")
-            deadline = time.monotonic() + 60
+            deadline = time.monotonic() + 240
             # Of the first and the third part, which arrives yet; some of the second died with its server.
             while (kept := body.stat().st_size) < 10 * MIB:
                 self.assertLess(time.monotonic(), deadline, f"{kept} bytes were kept")

@@ -265,7 +265,7 @@ class Law(PathsCase):
                 self.assertEqual(set_jobs, [jobs, jobs])
                 self.assertEqual({row["form"] for row in summary["forms"] if not row["intercepted"]}, {"CC"})
                 self.assertIn(f"-j stays the build tool's own, at most {summary['jobs_capped_at']} (2 GiB each, as none is known", text)
-                self.assertIn(f"do not pass through the governor: CC ({static})", text.split("killed for memory")[1])  # in the summary
+                self.assertIn(f"do not pass through the governor: CC ({static})", text)
                 self.assertLessEqual(max(summary["max_waiting"], summary["max_running"]), summary["jobs_capped_at"])
         del self.environment["MAX_JOBS"]
 
@@ -328,7 +328,7 @@ class Law(PathsCase):
         self.assertIn("cannot create shims: Another user can write this folder", result.stderr)
         self.assertTrue((files / "old").is_dir())
 
-    def test_the_largest_process_is_named_if_it_was_no_compile(self):
+    def test_the_summary_names_the_largest_process_that_was_no_compile(self):
         (self.folder / "crate.rs").write_text(f"300 {1500 * SLOWER} 0")
         (self.folder / "s.c").write_text("20 5 0")
         # cargo starts rustc from a thread.
@@ -336,11 +336,8 @@ class Law(PathsCase):
         for command in ([sys.executable, "-c", code], ["sh", "-c", f"{self.bin}/plain/gcc -c s.c -o s.o && {self.bin}/rustc crate.rs"]):
             result, summary = self.governed(None, LIMIT, command)
             self.assertEqual(result.returncode, 0, result.stderr)
-            self.assertRegex(result.stderr, r"the largest process was rustc with 30\d MiB; it is not governed")
             self.assertEqual(summary["largest_ungoverned"]["program"], "rustc")
-        (self.folder / "s.c").write_text("400 50 0")
-        result, _ = self.governed(None, LIMIT, command)
-        self.assertNotIn("the largest process", result.stderr)
+            self.assertGreater(summary["largest_ungoverned"]["peak_bytes"], 128 * MIB)
 
 
 class Cancelled(PathsCase):

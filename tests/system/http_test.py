@@ -25,7 +25,7 @@ from support.clients import RawUpload
 from support.farm import INDEX, ROOT, Farm
 from support.wheels import Wheel
 
-PATIENCE_S = 60
+PATIENCE_S = 240
 
 
 def has_ipv6() -> bool:

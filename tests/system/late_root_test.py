@@ -21,7 +21,7 @@ LARGE = 256 * 1024  # indexer/publish/publish_run.hpp
 LONG_NAME = 220     # characters: the root page names each twice
 NAMES = LARGE // (2 * LONG_NAME) + 1
 KILLS = 8
-PATIENCE_S = 60
+PATIENCE_S = 240
 IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # the fsyncs of a real disk are not the question here
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from support.case import FarmCase, main
 from support.clients import RawUpload, installed_value, pip_install
 from support.farm import INDEX, Farm
+from support.unmounted import check_unmounted_store
 from support.wheels import Wheel, sha256_of
 
 STABLE = "stable"
@@ -247,6 +248,12 @@ class LifecycleTest(FarmCase):
             for command in ("serve", "gc", "verify"):
                 self.assert_failed(other.run("wheelyard-registry", command, "-c", other.config), "another registry's", "store adopt")
         self.assertEqual(self.status_of(wheel), 200)
+
+    def test_a_server_whose_folder_of_wheels_is_not_mounted_is_refused_and_leaves_it_empty(self):
+        with Farm() as farm:
+            token = farm.create_token()
+            farm.start()
+            check_unmounted_store(self, farm, token)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from support.upstream import Upstream
 from support.wheels import Wheel, incompressible
 
 FIRST, SECOND = "first", "second"
+TOKEN = 'read = "token"'
 PROJECT, COUNT = "quokka", 30
 LARGE = 3 << 20  # such files are sent while they arrive
 KILL_DELAYS_S = (0, 0.003, 0.01, 0.03, 0.1)
@@ -23,9 +24,6 @@ PIP = PIPS_WITH_REPORT[0]
 
 class MovingIndexesTest(FarmPerTestCase):
     indexes = (FIRST, SECOND)
-
-    def index(self, *words: str):
-        return self.farm.run("wheelyard-registry", "index", *words, "-c", self.farm.config)
 
     def upload(self, name: str, index: str, token: str, **more) -> None:
         status, problem = RawUpload(self.farm, token, Wheel(name, **more).write(self.folder / "own"), index).send()
@@ -83,7 +81,7 @@ class MovingIndexesTest(FarmPerTestCase):
             reader.start()
         private = self.farm.data / "private"
         for number in range(3):
-            self.assert_ran(self.index("set", SECOND, "read=token"), 'read: "public" -> "token"', "applied")
+            self.assert_ran(self.set_index(SECOND, TOKEN), 'read: "public" -> "token"', "applied")
             self.assertEqual((self.status(), self.status(token)), (401, 200))
             self.assertEqual(self.status(path=f"/{SECOND}/status.json"), 401)
             self.assertEqual(self.status(token, f"/{SECOND}/status.json"), 200)
@@ -96,7 +94,7 @@ class MovingIndexesTest(FarmPerTestCase):
                 self.assert_failed(self.pip("denied", PROJECT))
                 url = self.farm.simple_url(SECOND).replace("://", f"://__token__:{token}@")
                 self.assert_ran(self.pip("permitted", PROJECT, url=url))
-            self.assert_ran(self.index("set", SECOND, "read=public"), 'read: "token" -> "public"', "applied")
+            self.assert_ran(self.set_index(SECOND), 'read: "token" -> "public"', "applied")
             self.assertEqual((self.status(), self.status(path=f"/{SECOND}/status.json")), (200, 200))
             self.assertEqual(self.names_in(private), [])
         self.stop.set()
@@ -117,16 +115,15 @@ class MovingIndexesTest(FarmPerTestCase):
         read = "public"
         for delay_s in KILL_DELAYS_S * 2:
             wanted = "token" if read == "public" else "public"
-            command = threading.Thread(target=self.index, args=("set", SECOND, f"read={wanted}"))
+            command = threading.Thread(target=self.set_index, args=(SECOND, f'read = "{wanted}"'))
             command.start()
             time.sleep(0.1 + delay_s)  # when the kill comes; any moment must do
             self.farm.kill()
             command.join()
             self.farm.start()
-            shown = self.farm.run("wheelyard-registry", "index", "show", SECOND, "-c", self.farm.config, "--json")
-            self.assert_ran(shown)
-            read = "token" if '"read":"token"' in shown.stdout else "public"
+            read = "token" if self.status() == 401 else "public"
             with self.subTest(delay_s=delay_s, wanted=wanted, read=read):
+                self.assertEqual(read, wanted)  # a start applies what the file says
                 self.assertEqual((self.status(), self.status(token)), (401 if read == "token" else 200, 200))
                 self.assertEqual(bool(self.names_in(self.farm.tree)), read == "public")
                 self.assertEqual(bool(self.names_in(self.farm.data / "private")), read == "token")
@@ -136,30 +133,30 @@ class MovingIndexesTest(FarmPerTestCase):
         token = self.farm.create_token(FIRST, SECOND, actions=("*",))
         self.upload(PROJECT, SECOND, token)
         self.upload("koala", FIRST, token)
-        configure = self.farm.write_config
-        self.farm.indexes = (FIRST,)
-        configure(self.farm.port)
+        self.remove_second()
         self.assert_ran(self.apply("--check"), "second: removed")
         self.assertEqual(self.status(), 200)
         self.assert_ran(self.apply(), "second: removed", "applied")
         self.assertEqual((self.status(), self.status(path=f"/{FIRST}/simple/koala/")), (404, 200))
         self.assert_refused(RawUpload(self.farm, token, Wheel("emu").write(self.folder), SECOND), 404, "index.unknown")
         self.assert_failed(self.pip("gone", PROJECT))
-        self.assert_ran(self.index("create", SECOND, "read=token"), "applied")  # its files were kept
+        self.assert_ran(self.set_index(SECOND, TOKEN), "applied")  # its files were kept
         self.assertEqual((self.status(), self.status(token), self.names_in(self.farm.tree)), (401, 200, []))
-        configure(self.farm.port)
+        self.remove_second()
         self.assert_ran(self.apply(), "second: removed")
-        self.assert_failed(self.index("create", SECOND), "was private")
+        self.assert_failed(self.set_index(SECOND), "was private")
         self.assertEqual((self.status(token), self.names_in(self.farm.tree)), (404, []))
-        self.assert_ran(self.index("create", SECOND, "read=token"))
-        self.assert_ran(self.index("set", SECOND, "read=public"))
+        self.assert_ran(self.set_index(SECOND, TOKEN))
+        self.assert_ran(self.set_index(SECOND))
         self.assert_ran(self.pip("back", PROJECT))
         self.farm.check_tree()
 
+    def remove_second(self) -> None:
+        self.farm.indexes = (FIRST,)
+        self.farm.write_config(self.farm.port)
+
     def rule(self, upstream: Upstream, more: str = "") -> str:
-        file = self.folder / "upstream.toml"
-        file.write_text(f'[[upstream]]\nname = "public"\nurl = "{upstream.url}"\nprivate_hosts = ["127.0.0.1"]\n{more}')
-        return str(file)
+        return f'[[index.upstream]]\nname = "public"\nurl = "{upstream.url}"\nprivate_hosts = ["127.0.0.1"]\n{more}'
 
     def test_upstreams_are_added_changed_and_removed_while_clients_install(self):
         process = self.farm.process.pid
@@ -168,28 +165,29 @@ class MovingIndexesTest(FarmPerTestCase):
             one.offer(Wheel("yard-five").write(self.folder / "one"))
             other.offer(Wheel("yard-six", version="2.0").write(self.folder / "other"))
             self.assert_failed(self.pip("without", "yard-six"))
-            self.assert_ran(self.index("set", SECOND, "--from", self.rule(one)), "upstream: changed", "applied")
+            self.assert_ran(self.set_index(SECOND, self.rule(one)), "upstream: changed", "applied")
             self.assert_ran(self.pip("with", "yard-six"))
             self.assertTrue(installed_value(PIP, self.folder / "with", "yard_six"))
             self.assertEqual(sorted(self.farm.files("yard-six", SECOND)), ["yard_six-1.0-py3-none-any.whl"])
 
             # Another address: its page is another one, although the old one would be fresh for ten minutes.
-            self.assert_ran(self.index("set", SECOND, "--from", self.rule(other)))
+            self.assert_ran(self.set_index(SECOND, self.rule(other)))
             self.assertEqual(sorted(self.farm.files("yard-six", SECOND)), ["yard_six-2.0-py3-none-any.whl"])
             self.assertEqual(self.status(path=f"/{SECOND}/simple/yard-five/"), 404)
             self.assert_ran(self.pip("other", "yard-six==2.0"))
-            self.assert_ran(self.index("set", SECOND, "--from", self.rule(one, 'deny = ["yard-six"]\n')))
+            denied = self.rule(one, 'deny = ["yard-six"]\n')
+            self.assert_ran(self.set_index(SECOND, denied))
             self.assertEqual(self.status(path=f"/{SECOND}/simple/yard-six/"), 404)
             self.assertEqual(self.status(path=f"/{SECOND}/simple/yard-five/"), 200)
 
             # An owned name is not taken from upstream from the next request on, nor through an index that inherits.
-            self.assert_ran(self.index("set", SECOND, 'owns=["yard-five"]'))
+            self.assert_ran(self.set_index(SECOND, 'owns = ["yard-five"]\n' + denied))
             self.assertEqual(self.status(path=f"/{SECOND}/simple/yard-five/"), 404)
             self.assert_failed(self.pip("owned", "yard-five"))
-            self.assert_ran(self.index("set", SECOND, "--unset", "owns"))
-            self.assert_ran(self.index("set", FIRST, f'inherits=["{SECOND}"]'))
+            self.assert_ran(self.set_index(SECOND, denied))
+            self.assert_ran(self.set_index(FIRST, f'inherits = ["{SECOND}"]'))
             self.assert_ran(self.pip("inherited", "yard-five", index=FIRST))
-            self.assert_ran(self.index("set", SECOND, "--unset", "upstream"))
+            self.assert_ran(self.set_index(SECOND))
             for index in (FIRST, SECOND):
                 self.assertEqual(self.status(path=f"/{index}/simple/yard-five/"), 404)
         self.assertEqual((self.farm.process.pid, self.farm.process.poll()), (process, None))
@@ -198,10 +196,10 @@ class MovingIndexesTest(FarmPerTestCase):
     def test_a_fetch_ends_although_its_upstream_is_removed_or_becomes_private(self):
         token = self.farm.create_token(SECOND, actions=("*",))
         with Upstream() as upstream:
-            for number, change in enumerate(("--unset=upstream", "read=token")):
+            for number, is_removed in enumerate((True, False)):
                 wheel = Wheel(f"yard-large-{number}", extra_members={f"yard_large_{number}/data": incompressible(LARGE)})
                 offered = upstream.offer(wheel.write(self.folder / "large"), hold_after=LARGE // 2)
-                self.assert_ran(self.index("set", SECOND, "--from", self.rule(upstream)))
+                self.assert_ran(self.set_index(SECOND, self.rule(upstream)))
                 got: list[tuple[int, bytes]] = []
                 [entry] = self.farm.files(f"yard-large-{number}", SECOND).values()
                 path = f"/{SECOND}" + entry["url"].removeprefix("../..")
@@ -215,7 +213,7 @@ class MovingIndexesTest(FarmPerTestCase):
                 while upstream.count("/files/" + wheel.filename) == 0:
                     self.assertLess(time.monotonic(), deadline)
                     time.sleep(0.01)
-                self.assert_ran(self.index("set", SECOND, change))
+                self.assert_ran(self.set_index(SECOND, "" if is_removed else f"{TOKEN}\n{self.rule(upstream)}"))
                 offered.go.set()
                 client.join()
                 self.assertEqual((got[0][0], len(got[0][1])), (200, len(offered.body)))

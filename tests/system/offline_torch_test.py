@@ -6,6 +6,7 @@ a node installs it from the farm and computes. The node is aarch64: its pip and 
 prefetch_test.py has small wheels, and what `prefetch` refuses.
 """
 
+import subprocess
 import unittest
 
 from support import emulated
@@ -38,11 +39,14 @@ class OfflineTorchTest(FarmCase):
 
     @unittest.skipUnless(CAN_CUT, WHY_NOT)
     def test_a_node_of_another_machine_type_installs_torch_without_a_way_out_and_computes(self):
-        requirements = self.folder / "requirements.txt"
-        requirements.write_text(f"torch=={VERSION}\n")
-        environment = self.farm.environment
-        done = self.farm.run("wheelyard-registry", "prefetch", SITE, "-r", requirements, "--python", emulated.PYTHON_VERSION, "--platform", PLATFORM,
-                             "-c", self.farm.config, environment=environment | {"PATH": f"{CLIENTS}/uv/bin:{environment['PATH']}"}, timeout=LONG_S)
+        lock = self.folder / "pylock.toml"
+        self.assert_ran(subprocess.run(
+            [CLIENTS / "uv/bin/uv", "pip", "compile", "-", "--python-version", emulated.PYTHON_VERSION, "--python-platform", "aarch64-manylinux_2_36",
+             "--only-binary", ":all:", "--no-config", "--no-cache", "--no-python-downloads", "--format", "pylock.toml", "--default-index",
+             self.farm.simple_url(SITE), "-o", lock],
+            input=f"torch=={VERSION}", capture_output=True, text=True, env=self.farm.environment, timeout=LONG_S))
+        done = self.farm.run("wheelyard-registry", "prefetch", SITE, "--lock", lock, "--python", emulated.PYTHON_VERSION, "--platform", PLATFORM,
+                             "-c", self.farm.config, timeout=LONG_S)
         self.assert_ran(done)
         self.upstream.stop()
         python, venv = emulated.make_python(self.folder / "python"), self.folder / "venv"

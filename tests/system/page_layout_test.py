@@ -15,7 +15,7 @@ from support.farm import Farm
 from support.sample_farm import moment, report_sites
 from support.wheels import Wheel
 
-PATIENCE_S = 60
+PATIENCE_S = 240
 INDEX = "an-index-for-nodes-with-grace-hopper-superchips"
 SITE = "a-site-with-a-name-that-is-long"
 NODE = "a-queue-for-large-jobs-with-four-gpus"

@@ -20,7 +20,7 @@ from support.package_index import PackageIndex, write_sdist
 from support.site import PYTHON_VERSION, Site
 from support.wheels import Wheel
 
-PATIENCE_S = 60
+PATIENCE_S = 240
 MAX_FIRST_LOAD_BYTES = 60_000
 HOSTILE = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>"
 
@@ -213,9 +213,9 @@ class BrowserTest(BrowserCase):
         self.wait_for(lambda: self.value_of("package") == "yard-pagse")
         self.assertEqual(self.complaints(), [])
 
-    def post(self, path, token, body):
+    def post(self, path, token, body, method="POST"):
         data = json.dumps(body).encode() if isinstance(body, dict) else body
-        request = urllib.request.Request(self.farm.url + path, data, {"Authorization": f"Bearer {token}", "Content-Type": "application/json"})
+        request = urllib.request.Request(self.farm.url + path, data, {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}, method=method)
         with urllib.request.urlopen(request, timeout=PATIENCE_S) as reply:
             return json.loads(reply.read())
 
@@ -238,14 +238,16 @@ class BrowserTest(BrowserCase):
             return self.browser.execute_script("return [...document.querySelectorAll('#requests .state')].map(item => item.textContent)")
         self.wait_for(lambda: state() == ["asked for"])
 
-        claimed = self.post("/api/v1/tasks/claim", agent, {"format": "wheelyard.claim/1", "claim": "a" * 32, "index": INDEX, "agent": "yard.login1",
-                                                           "pythons": ["3.12"], "accelerators": []})
-        task = claimed["task"]["id"]
-        self.assertEqual(claimed["task"]["asked_by"], "anna")
+        claimed = self.post("/api/v1/tasks/claim", agent, {"format": "wheelyard.claim/2", "index": INDEX, "agent": "yard.login1", "pythons": ["3.12"],
+                                                           "accelerators": [], "room": 1})["tasks"][0]
+        self.assertEqual(claimed["asked_by"], "anna")
         self.wait_for(lambda: state() == ["building"])
         find(By.CSS_SELECTOR, "#requests summary").click()
+        build = {"id": "w1", "package": "yard-pages", "version": "9.9", "python": "3.12", "state": "running", "began": claimed["changed"]}
+        self.post(f"/api/v1/indexes/{INDEX}/sites/yard", agent, {"format": "wheelyard.site/1", "site": "yard", "index": INDEX,
+                                                                 "time": claimed["changed"], "attempts": [build]}, "PUT")
         for offset, text in ((0, b"<b>one</b>\n"), (11, b"two\n")):
-            self.post(f"/api/v1/tasks/{task}/log?claim={'a' * 32}&offset={offset}", agent, text)
+            self.post(f"/api/v1/indexes/{INDEX}/builds/yard/w1/log?offset={offset}", agent, text)
             self.wait_for(lambda: find(By.CSS_SELECTOR, "#requests .log").text.endswith(text.decode().strip()))
         self.assertEqual(find(By.CSS_SELECTOR, "#requests .log").text, "<b>one</b>\ntwo")
 

@@ -1,4 +1,4 @@
-"""A site without a way out: what requirements need for nodes of another machine type is fetched beforehand, kept, and installed from
+"""A site without a way out: what a lock has for nodes of another machine type is fetched beforehand, kept, and installed from
 the registry in a network namespace that has nothing but loopback."""
 
 import json
@@ -7,7 +7,7 @@ import sqlite3
 import subprocess
 import time
 import unittest
-import urllib.request
+from pathlib import Path
 
 from support.case import OwnFarmsCase, main
 from support.clients import CLIENTS, RawUpload, installed_value
@@ -36,8 +36,7 @@ class PrefetchTest(OwnFarmsCase):
         self.farm = self.enterContext(Farm((INDEX, SITE)))
         self.limit(0)
         self.farm.start()
-        self.requirements = self.folder / "requirements.txt"
-        self.requirements.write_text("yard-torch\n")
+        self.torch_lock = self.resolve("yard-torch")
 
     def offer(self, project: str, tags: str, *lines: str, version: str = "1.0") -> str:
         module = project.replace("-", "_")
@@ -51,15 +50,17 @@ class PrefetchTest(OwnFarmsCase):
                                     SITE: 'inherits = ["base"]'}
         self.farm.write_config(self.farm.port)
 
-    def prefetch(self, *more, platform: str = ARM, path: str = f"{CLIENTS}/uv/bin:"):
-        environment = self.farm.environment
-        return self.farm.run("wheelyard-registry", "prefetch", SITE, "--python", "3.12", "--platform", platform, "-c", self.farm.config, *more,
-                             environment=environment | {"PATH": path + environment["PATH"]})
+    def resolve(self, *requirements: str) -> Path:
+        """As a user does: uv resolves for all kinds of nodes, against the index of the running server."""
+        lock = self.folder / f"pylock.{requirements[0]}.toml"
+        self.assert_ran(subprocess.run(
+            [CLIENTS / "uv/bin/uv", "pip", "compile", "-", "--universal", "--python-version", "3.12", "--only-binary", ":all:", "--no-config",
+             "--no-cache", "--no-python-downloads", "--format", "pylock.toml", "--default-index", self.farm.simple_url(SITE), "-o", lock],
+            input="\n".join(requirements), capture_output=True, text=True, env=self.farm.environment, timeout=COMMAND_TIMEOUT_S))
+        return lock
 
-    def prefetch_wants(self, *more, platform: tuple[str, ...] = ()):
-        environment = self.farm.environment
-        return self.farm.run("wheelyard-registry", "prefetch", SITE, "--wants", *platform, "-c", self.farm.config, *more,
-                             environment=environment | {"PATH": f"{CLIENTS}/uv/bin:{environment['PATH']}"})
+    def prefetch(self, *more, platform: str = ARM):
+        return self.farm.run("wheelyard-registry", "prefetch", SITE, "--python", "3.12", "--platform", platform, "-c", self.farm.config, *more)
 
     def cached(self) -> list[str]:
         with sqlite3.connect(f"file:{self.farm.data / 'catalog.sqlite'}?mode=ro", uri=True) as catalog:
@@ -73,7 +74,7 @@ class PrefetchTest(OwnFarmsCase):
 
     @unittest.skipUnless(CAN_CUT, WHY_NOT)
     def test_a_node_of_another_machine_type_installs_without_a_way_out(self):
-        done = self.prefetch("-r", self.requirements)
+        done = self.prefetch("--lock", self.torch_lock)
         self.assert_ran(done)
         self.assertIn("kept as default: 3 files", done.stdout)
         self.assertEqual(self.cached(), sorted([self.torch[ARM], self.six, self.arm]))
@@ -91,13 +92,13 @@ class PrefetchTest(OwnFarmsCase):
         self.assertEqual(installed_value("pip-new", into, "yard_six"), "1")
 
     @unittest.skipUnless(CAN_CUT, WHY_NOT)
-    def test_pip_installs_from_a_lock_that_was_prefetched_without_uv(self):
+    def test_pip_installs_from_a_lock_that_was_prefetched(self):
         lock = self.folder / "pylock.toml"
         entry = self.upstream.files[self.six]
         lock.write_text('lock-version = "1.0"\ncreated-by = "tests"\n[[packages]]\nname = "yard-six"\nversion = "1.0"\n'
                         f'wheels = [{{ url = "https://files.example.org/{self.six}", hashes = {{ sha256 = "{entry.sha256}" }} }}]\n'
                         '[[packages]]\nname = "yard-intel"\nversion = "1.0"\nmarker = "platform_machine == \'x86_64\'"\n')
-        self.assert_ran(self.prefetch("-r", lock, path=""))
+        self.assert_ran(self.prefetch("-r", lock))
         self.assertEqual(self.cached(), [self.six])
         into = self.folder / "into"
         installed = self.on_island(CLIENTS / "pip-new/bin/python", "-m", "pip", "install", "--no-cache-dir", "--target", into, "--platform", ARM,
@@ -106,46 +107,17 @@ class PrefetchTest(OwnFarmsCase):
         self.assertEqual(installed_value("pip-new", into, "yard_six"), "1")
         lock.write_text(lock.read_text().replace(entry.sha256, "0" * 64))
         self.farm.start()
-        self.assert_failed(self.prefetch("-r", lock, path=""), "The lock has another hash for this wheel")
+        self.assert_failed(self.prefetch("-r", lock), "The lock has another hash for this wheel")
 
-    @unittest.skipUnless(CAN_CUT, WHY_NOT)
-    def test_what_sites_want_is_prefetched_with_all_that_it_needs(self):
-        token = self.farm.create_token(SITE)
-        self.assert_failed(self.prefetch_wants(), "No site has reported what it wants")
-        for version in ("2.0", "3.0"):  # no environment has both
-            wheel = Wheel("site-torch", version, metadata_lines=("Requires-Dist: yard-torch",))
-            self.assertEqual(RawUpload(self.farm, token, wheel.write(self.folder / "own"), SITE).send()[0], 200)
-        cells = [{"package": "site-torch", "version": version, "python": "3.12", "accelerator": "gh200", "state": state}
-                 for version, state in (("2.0", "have"), ("3.0", "have"), ("4.0", "active"))]
-        report = {"format": "wheelyard.site/1", "site": "bede", "index": SITE, "time": "2026-01-01T00:00:00.000000Z", "pythons": ["3.12"],
-                  "cells": cells}
-        request = urllib.request.Request(f"{self.farm.url}/api/v1/indexes/{SITE}/sites/bede", json.dumps(report).encode(),
-                                         {"Authorization": f"Bearer {token}"}, method="PUT")
-        send = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
-        with send(request, timeout=COMMAND_TIMEOUT_S) as answer:
-            self.assertEqual(answer.status, 200)
-        self.assert_failed(self.prefetch_wants(), "No report names machine type and glibc of the site's nodes")
-        # The agent's host is another machine than its nodes.
-        report |= {"time": "2026-01-01T00:05:00.000000Z", "machine": "x86_64", "glibc": "2.36",
-                   "nodes": [{"name": "gh", "accelerator": "gh200", "machine": "aarch64", "glibc": "2.28"}]}
-        request.data = json.dumps(report).encode()
-        with send(request, timeout=COMMAND_TIMEOUT_S) as answer:
-            self.assertEqual(answer.status, 200)
-        done = self.prefetch_wants("--name", "wants")
-        self.assert_ran(done, "site-torch==2.0, Python 3.12 on " + ARM, "1 of 3 wants of the sites have no wheel for these platforms yet",
-                        "kept as wants: 5 files")
-        own = {f"site_torch-{version}-py3-none-any.whl" for version in ("2.0", "3.0")}
-        self.assertEqual(set(self.cached()), {self.torch[ARM], self.six, self.arm} | own)
-        # What is given counts instead of what is reported.
-        self.assert_ran(self.prefetch_wants("--name", "others", platform=("--platform", X86)), "site-torch==2.0, Python 3.12 on " + X86)
-        into = self.folder / "into"
-        installed = self.on_island(CLIENTS / "pip-new/bin/python", "-m", "pip", "install", "--no-cache-dir", "--target", into, "--platform", ARM,
-                                   "--python-version", "3.12", "--only-binary", ":all:", "--no-deps", "--index-url", self.farm.simple_url(SITE),
-                                   "site-torch==2.0", "yard-torch", "yard-six", "yard-arm")
-        self.assert_ran(installed)
+    def test_a_name_with_its_version_is_fetched_without_what_it_needs(self):
+        self.assert_ran(self.prefetch("yard-torch==1.0", "Yard_Six==0.9"), "kept as default: 2 files")
+        self.assertEqual(self.cached(), sorted([self.torch[ARM], self.old_six]))
+        for name in ("yard-torch", "yard-torch>=1", "yard-torch==1.*", "yard-torch[x]==1.0", "yard-torch==1.0; python_version > '3'"):
+            self.assert_failed(self.prefetch(name), "The name has no exact version", "uv pip compile")
+        self.assert_failed(self.prefetch("yard-torch==2.0"), "The index offers no wheel for Python 3.12 on " + ARM)
 
     def test_what_was_prefetched_is_kept_beyond_the_limit_until_it_is_forgotten(self):
-        self.assert_ran(self.prefetch("-r", self.requirements, "--name", "nodes"))
+        self.assert_ran(self.prefetch("--lock", self.torch_lock, "--name", "nodes"))
         entry = self.farm.files("yard-other", INDEX)[self.other]
         self.assertEqual(self.farm.get(f"/{INDEX}" + entry["url"].removeprefix("../.."))[0], 200)
         self.assertEqual(len(self.cached()), 4)
@@ -189,31 +161,29 @@ class PrefetchTest(OwnFarmsCase):
         self.limit(0, 'deny = ["yard-arm"]\n')
         self.farm.stop()
         self.farm.start()
-        self.assert_failed(self.prefetch("-r", self.requirements), "uv cannot resolve the requirements for Python 3.12 on " + ARM)
-        done = self.prefetch("-r", self.requirements, "--json", platform=X86)
+        self.assert_failed(self.prefetch("--lock", self.torch_lock), "The index has no such project", "yard-arm")
+        done = self.prefetch("--lock", self.torch_lock, "--json", platform=X86)
         self.assert_ran(done)
         document = json.loads(done.stdout)
         self.assertEqual([file["filename"] for file in document["files"]], sorted([self.intel, self.six, self.torch[X86]]))
         self.assertEqual((document["format"], document["failed"]), ("wheelyard.prefetch/1", []))
         self.upstream.files[self.other].body = b"other bytes"
-        other = self.folder / "other.txt"
-        other.write_text("yard-other\n")
-        failed = self.prefetch("-r", other, "--json")
+        failed = self.prefetch("yard-other==1.0", "--json")
         self.assert_failed(failed, "Some files were not fetched")
         self.assertEqual([entry["filename"] for entry in json.loads(failed.stdout)["failed"]], [self.other])
 
     def test_mistakes_are_explained(self):
-        self.assert_failed(self.prefetch("-r", self.requirements, path=""), "`uv` resolves requirements, and it is not on PATH")
-        self.assert_failed(self.prefetch("-r", self.requirements, platform="linux"), "This is not a platform of nodes")
-        self.assert_failed(self.prefetch(), "prefetch needs -r, --python and --platform")
-        self.assert_failed(self.prefetch("-r", self.requirements, "--name", "../up"), "A name of a prefetch is written like an index's")
+        self.assert_failed(self.prefetch("-r", "requirements.txt"), "This is no lock by its name", "uv pip compile")
+        self.assert_failed(self.prefetch("--lock", self.torch_lock, platform="linux"), "This is not a platform of nodes")
+        self.assert_failed(self.prefetch(), "prefetch needs a lock or names, and --python and --platform")
+        self.assert_failed(self.prefetch("--lock", self.torch_lock, "--name", "../up"), "A name of a prefetch is written like an index's")
         self.assertFalse((self.farm.data / "prefetch").exists())
         socket = self.farm.config.read_text().replace(f'"{self.farm.host}:{self.farm.port}"', '"unix:run/http.sock"')
         self.farm.config.write_text(socket)
-        self.assert_failed(self.prefetch("-r", self.requirements), "no address of the server but sockets", "--url https://HOST/PREFIX", "also_listen")
+        self.assert_failed(self.prefetch("--lock", self.torch_lock), "no address of the server but sockets", "--url https://HOST/PREFIX", "also_listen")
         for key in (f'also_listen = ["{self.farm.host}:{self.farm.port}"]', f'public_url = "{self.farm.url}"'):
             self.farm.config.write_text(socket.replace("[server]\n", f"[server]\n{key}\n"))
-            self.assert_ran(self.prefetch("-r", self.requirements), "kept as default: 3 files")
+            self.assert_ran(self.prefetch("--lock", self.torch_lock), "kept as default: 3 files")
 
 
 if __name__ == "__main__":

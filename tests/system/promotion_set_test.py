@@ -76,8 +76,9 @@ class PromotionSetTest(FarmCase):
 
     def promoted_events(self) -> list[tuple[int, str]]:
         """The serial and the file of each promotion."""
-        log = self.farm.get(f"/{USERS}/events/tail.tsv")[2].decode()
-        return [(int(line.split("\t")[0]), line) for line in log.splitlines() if "\tfile_promoted\t" in line]
+        auditor = self.farm.create_token("*", name="auditor", actions=("audit",))
+        events = json.loads(self.farm.get(f"/api/v1/audit?index={USERS}", headers={"Authorization": f"Bearer {auditor}"})[2])["events"]
+        return [(event["serial"], event["filename"]) for event in events if event["kind"] == "file_promoted"]
 
     def test_a_set_is_promoted_as_one_change_after_all_of_it_passed(self):
         works = self.folder / "works"

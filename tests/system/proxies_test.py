@@ -27,7 +27,7 @@ MIRROR = "mirror"
 PREFIXES = ("/", "/a/b/")
 SERVERS = tuple(PROGRAMS) if IS_FULL else ("nginx", "haproxy")
 PIPS = ("pip-old", "pip-debian", "pip-new") if IS_FULL else ("pip-new",)
-PATIENCE_S = 60
+PATIENCE_S = 240
 LARGE_PAGE_BYTES = 1 << 20  # such pages are sent from the disk
 HTML = "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8"
 
@@ -210,10 +210,7 @@ class ProxiesTest(FarmCase):
                 self.assertEqual(installed_value("pip-new", self.target / client, module), value)
 
     def check_programs_of_ours(self):
-        """A tree that follows the index, and the list of wheels."""
-        tree = self.target / "tree"
-        self.assert_ran(self.farm.run("wheelyard-indexer", "follow", "--from", f"{self.reached.url}/{INDEX}/", "--to", tree))
-        self.assertEqual(sha256_of(next(tree.rglob(self.wheel.name))), sha256_of(self.wheel))
+        """The list of wheels."""
         self.assert_ran(self.farm.run("avail_wheels", "yard-proxy", "--index-url", self.reached.simple_url()), "yard_proxy")
         # Without /simple/ it is the page of the index, which names the right address.
         self.assert_failed(self.farm.run("avail_wheels", "yard-proxy", "--index-url", f"{self.reached.url}/{INDEX}/"),

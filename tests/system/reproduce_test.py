@@ -1,11 +1,14 @@
-"""`reproduce` builds a wheel again and compares: identical, or the members that differ with their causes; what the causes
-advise makes them identical."""
+"""`reproduce` builds a wheel again and compares: identical, or the members with the path or the time of their build, and
+diffoscope's command for the rest; what the causes advise makes them identical."""
 
 import fcntl
+import hashlib
 import io
 import json
 import os
+import shlex
 import tarfile
+from pathlib import Path
 
 from support.case import FarmCase, main
 from support.farm import Farm
@@ -58,7 +61,7 @@ class ReproduceTest(FarmCase):
         return done, json.loads(done.stdout) if done.stdout else {}
 
     def codes(self, report: dict) -> set[str]:
-        return {cause["code"] for cause in report["causes"] if not cause["follows"]}
+        return {cause["code"] for cause in report["causes"]}
 
     def test_a_pure_package_is_identical_and_its_reproduction_is_an_attempt_that_uploads_nothing(self):
         write_sdist(self.sources.folder, "yard-pure", "1.0")
@@ -87,9 +90,13 @@ class ReproduceTest(FarmCase):
         cause, = (one for one in report["causes"] if one["code"] == "time.build")
         self.assertEqual(cause["examples"][0]["member"], "yard_clock/made.py")
         self.assertIn("SOURCE_DATE_EPOCH", cause["cure"])
-        self.assertIn("wheel.record", {one["code"] for one in report["causes"]})
+        command, *wheels = shlex.split(report["diffoscope"])
+        self.assertEqual(command, "diffoscope")
+        self.assertEqual([hashlib.sha256(Path(wheel).read_bytes()).hexdigest() for wheel in wheels],
+                         [report[side]["sha256"] for side in ("recorded", "rebuilt")])
         text = (site.folder / "work/attempts" / report["rebuilt"]["attempt"] / "differences.txt").read_text()
         self.assertIn("time.build: ", text)
+        self.assertIn(report["diffoscope"], text)
         self.assertIn("yard_clock/made.py", text)
         done, report = self.reproduce(site, "yard-epoch")
         self.assertTrue(report["identical"], report)

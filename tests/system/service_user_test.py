@@ -4,6 +4,7 @@ and no link that the service sets leads root's rights to root's files.
 As root alone: nobody else may give a folder away.
 """
 
+import contextlib
 import os
 import pwd
 import subprocess
@@ -63,7 +64,12 @@ class ServiceUserTest(OwnFarmsCase):
             kept.rename(place)
 
     def owners(self, folder: Path) -> set[int]:
-        return {path.lstat().st_uid for path in [folder, *folder.rglob("*")]}
+        """Of everything below it that is there for as long as the look takes: a server at work makes and removes files."""
+        found = set()
+        for path in [folder, *folder.rglob("*")]:
+            with contextlib.suppress(FileNotFoundError):
+                found.add(path.lstat().st_uid)
+        return found
 
     def init(self) -> Path:
         """As an installed package: root's configuration, the service's store."""
@@ -157,9 +163,8 @@ class ServiceUserTest(OwnFarmsCase):
         self.assert_ran(self.run_root(*publish, **indexer))
         self.assertEqual(self.owners(self.home), {SERVICE})
         folders = [tree, *(path for path in tree.rglob("*") if path.is_dir() and not path.is_symlink())]
-        follow = ("follow", "--from", "http://127.0.0.1:1/main/", "--to", tree)
         for folder in folders:
-            self.check_links(folder, victim, victim, (*publish, "--all"), (*check, "--repair"), follow, **indexer)
+            self.check_links(folder, victim, victim, (*publish, "--all"), (*check, "--repair"), **indexer)
         self.assert_ran(self.run_root(*publish, "--all", **indexer))
         self.assert_ran(self.run_root(*check, **indexer))
 
@@ -208,8 +213,8 @@ executable = "/usr/bin/python3"
         config, own = self.filled(), self.folder / "own"
         own.mkdir(mode=0o700)
         command = [BIN / "wheelyard-registry", "serve", "-c", config, "--ready-file", own / "ready"]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
-            self.addCleanup(server.kill)
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server, contextlib.ExitStack() as ending:
+            ending.callback(server.kill)  # also after a failure: leaving a Popen waits for its process without a limit
             self.assertIn("listening", server.stdout.readline())
             other = Wheel("other", "1.0").write(own)
             self.assert_ran(self.run_root("import", "main", other, "-c", config))
@@ -218,7 +223,7 @@ executable = "/usr/bin/python3"
             self.assertNotIn("cannot be asked", done.stderr)
             self.assertEqual(self.owners(self.home), {SERVICE})
             server.terminate()
-        self.assertEqual(server.returncode, 0)
+            self.assertEqual(server.wait(COMMAND_TIMEOUT_S), 0)
         self.assertTrue((own / "ready").read_text().startswith("http"))
         (own / "key").write_text("root's")
         good = config.read_text()

@@ -12,7 +12,7 @@ from support.wheels import Wheel
 
 BASE, SITE = "base", "gh200"
 RULES = 'inherits = ["base"]\nowns = ["yard-torch", "Only.Here"]'
-PATIENCE_S = 60
+PATIENCE_S = 240
 
 
 class SharedIndexesTest(OwnFarmsCase):

@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import shutil
 import subprocess
 import tempfile
@@ -74,10 +75,27 @@ class LocalTest(InitCase):
                 self.assertIn(wish[1], done.stderr)
                 self.assertFalse(self.file.exists())
 
-    def test_a_known_site_of_another_batch_system_and_an_unknown_one_are_refused(self):
-        for like, words in (("perlmutter", "slurm, here: local"), ("debian12", "has no batch system"), ("perlmuter", "did you mean `perlmutter`?")):
-            with self.subTest(like):
-                done = self.builder("site", "init", "--yes", "--like", like)
+    def test_a_known_site_is_copied_and_the_lines_of_that_site_alone_are_listed(self):
+        for known in sorted((ROOT / "site-configs").glob("*/site.toml")):
+            with self.subTest(known.parent.name):
+                printed = self.init("--like", known.parent.name, "--force", status=1)
+                text, site, theirs = self.file.read_text(), tomllib.loads(self.file.read_text()), tomllib.loads(known.read_text())
+                self.assertEqual([line.partition("#")[2] for line in text.splitlines() if not line.startswith("# stack")],
+                                 [line.partition("#")[2] for line in known.read_text().splitlines() if not line.startswith("# stack")])
+                self.assertEqual([Path(one).resolve() for one in site["recipes"]], [(known.parent / one).resolve() for one in theirs["recipes"]])
+                self.assertEqual(site | {"recipes": 0, "version_pairs": 0}, theirs | {"recipes": 0, "version_pairs": 0})
+                lines = dict(re.findall(r"look at line (\d+): (.*)", printed))
+                self.assertEqual({number: text.splitlines()[int(number) - 1] for number in lines}, lines)
+                for value in (theirs["name"], theirs["registry"]["url"], theirs["state"]["directory"], theirs["work"]["directory"],
+                              theirs["scheduler"].get("account", ""), theirs["scheduler"].get("partition", "")):
+                    self.assertIn(f'"{value}"' if value else "", "\n".join(lines.values()))
+        plan = self.builder("plan", "--site", "site.toml", "--json")  # the recipes of the last one are found
+        self.assertIn('"package": "torch"', plan.stdout, plan.stderr)
+
+    def test_an_unknown_site_and_wishes_beside_a_known_one_are_refused(self):
+        for arguments, words in ((["--like", "perlmuter"], "did you mean `perlmutter`?"), (["--like", "perlmutter", "--account", "me"], "--like copies a file as it is")):
+            with self.subTest(arguments):
+                done = self.builder("site", "init", "--yes", *arguments)
                 self.assertEqual(done.returncode, 2, done.stdout)
                 self.assertIn(words, done.stderr)
                 self.assertFalse(self.file.exists())
@@ -139,28 +157,8 @@ class SlurmTest(InitCase):
             if LMOD.exists():
                 self.assertEqual(site["modules"]["use"], [str(self.folder / "modulefiles")])
                 self.assertEqual(site["modules"]["load"], ["gcc/12.2", "openmpi/4.1.6"])
-            self.is_like_a_known_site()
             self.init("--yes", "--force", "--queue", "long")
             self.assertEqual(tomllib.loads(self.file.read_text())["scheduler"]["max_walltime_minutes"], 1440)
-
-
-    def is_like_a_known_site(self):
-        printed = self.init("--yes", "--force", "--like", "deucalion", "--registry", "https://wheels.example.org", status=1)  # its modules are not here
-        self.assertRegex(printed, r"found here: registry, state, work, scheduler\b.*\bnode, python\b")
-        self.assertRegex(printed, r"of deucalion: .*\bcompilers\b.*\baccelerator\b.*\bwant\b")
-        self.assertIn("of deucalion, is not here", printed)
-        text = self.file.read_text()
-        site, known = tomllib.loads(text), tomllib.loads((ROOT / "site-configs/deucalion/site.toml").read_text())
-        self.assertEqual((site["scheduler"]["partition"], [node["queue"] for node in site["node"]]), ("main", ["main", "urgent", "long"]))
-        self.assertEqual(site["state"]["directory"], f"{self.folder}/home/wheelyard/yard/state")
-        self.assertEqual(site["users"]["directory"], f"{self.folder}/home/wheelyard/yard/{known['users']['module']}")
-        for table in ("compilers", "mpi", "want"):
-            self.assertEqual(site[table], known[table])
-        self.assertEqual((site["accelerator"][0]["name"], site["accelerator"][0]["label"]), ("a64fx", "yard"))  # its wheels are others
-        self.assertEqual(site["users"]["requirements"], ["torch==2.9.1+yard", "mpi4py==4.0.1+yard"])
-        self.assertNotIn(known["scheduler"]["account"], text)
-        plan = self.builder("plan", "--site", "site.toml", "--json")  # its recipes are found
-        self.assertIn('"package": "torch"', plan.stdout, plan.stderr)
 
 
 class PbsTest(InitCase):

@@ -96,12 +96,8 @@ class SiteStatusTest(FarmCase):
             self.assertEqual(ready["state"], "done")
             self.assertIn(b"one build" , self.farm.get(f"/{INDEX}/builds/build.html")[2].lower())
 
-            # The folder of the tree, and a tree that follows, answer the same.
+            # The folder of the tree answers the same.
             self.assertEqual(self.cells(place=("--wheelhouse", str(self.farm.tree / INDEX))), cells)
-            follower = self.folder / "follower"
-            self.assert_ran(self.farm.run("wheelyard-indexer", "follow", "--from", f"{self.farm.url}/{INDEX}/", "--to", follower,
-                                          "--index", "copy"))
-            self.assertEqual(self.cells(place=("--wheelhouse", str(follower / "copy"))), cells)
             self.farm.check_tree()
 
             # The build ends: the rest of its log arrives, once, and stays with the registry across a restart.

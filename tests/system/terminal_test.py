@@ -221,11 +221,10 @@ class HostileTextTest(FarmCase):
             self.assertIn(text, shown)
 
     def test_no_index_without_an_end_takes_the_memory_of_its_clients(self):
-        follow = [BIN / "wheelyard-indexer", "follow", "--to", self.folder / "tree", "--from"]
         avail = [BIN / "avail_wheels", "evil", "--index-url"]
         imported = [BIN / "wheelyard-registry", "import", "-c", self.farm.config, INDEX, "--from"]
         for kind in ("endless", "bomb", "loop"):
-            for command, tail in ((avail, "/simple/"), (follow, "/main/"), (imported, "/simple/")):
+            for command, tail in ((avail, "/simple/"), (imported, "/simple/")):
                 with self.subTest(kind, program=command[0].name):
                     process = subprocess.Popen([*map(str, command), f"{self.server.url}/{kind}{tail}", *(("evil-1.0-py3-none-any.whl",) if command is imported else ())],
                                                env=self.farm.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -262,8 +261,6 @@ class HostileTextTest(FarmCase):
         (tree / INDEX / "simple" / name).mkdir()
         indexer, governor = BIN / "wheelyard-indexer", BIN / "wheelyard-governor"
         shown = self.assert_harmless([indexer, "check", "--to", tree], self.farm.environment)
-        for kind in ("some", "all", "pages"):
-            self.assert_harmless([indexer, "follow", "--from", f"{self.server.url}/{kind}/{INDEX}/", "--to", self.folder / kind], self.farm.environment)
         source = self.folder / f"{name}.c"
         source.write_text("int main(void) { return 0; }\n")
         history = ("--history", self.folder / "history")

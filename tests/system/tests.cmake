@@ -10,6 +10,28 @@ foreach(source ${system_tests})
     set_tests_properties(system/${name} PROPERTIES LABELS system TIMEOUT 1500 ENVIRONMENT
         "WHEELYARD_BIN=${CMAKE_BINARY_DIR}/bin;WHEELYARD_CLIENTS=${CMAKE_SOURCE_DIR}/build/clients")
 endforeach()
+# What scripts/test runs of these: the promises, each where it broke most often. All need only what
+# `scripts/install-deps --first` installs, and `scripts/test --land` runs none of them again under the sanitizers.
+set(first
+    builder        # the first wheel: real sdists become wheels that pip installs; 30 changes of this suite in two weeks
+    tasks          # what is asked for is built once, whichever agent dies
+    clients        # twine and uv upload, three generations of pip install
+    avail_wheels   # what users are told of these wheels
+    private_index  # 0 bytes for who may not read, at every address of the server: 42 changes, the most after the browser's
+    operations     # every operation at every door: whatever changes an answer shows here first
+    cli_docs       # and whatever changes an option shows here
+    configuration  # mistakes in files are told by line and column
+    cross_built    # real wheels for aarch64 and with device code pass; liars made of them do not
+    attestations   # a real wheel with its real attestation
+    old_data       # data of an earlier version is read: every change of a stored format
+    agent_kills    # the agent is killed at any step, and all converges
+    disk_faults    # the disk fails, fills or the process dies at any call that changes it: 19 changes
+    power_cut      # what was acknowledged is there
+    slurm          # jobs of a real Slurm: killed, cut, preempted
+    governor       # builds under the governor, alone on the machine: 25 changes
+)
+list(TRANSFORM first PREPEND system/)
+set_property(TEST ${first} APPEND PROPERTY LABELS first)
 # What takes minutes: for `scripts/test --full` alone.
 set_tests_properties(system/large_wheel system/pbs_on_path system/slurm_accounting system/soak system/openapi system/keycloak system/more_clients system/easybuild system/installers system/machine_index PROPERTIES LABELS full)
 # With WHEELYARD_FULL=1 the whole suite, at a pace that a real server can serve.

@@ -123,7 +123,7 @@ class TruthTest(FarmCase):
             extension = self.folder / "extension.so"
             extension.write_bytes(data)
             load = f"import ctypes as c; c.CDLL('{self.folder}/libtorch_cpu.so', c.RTLD_GLOBAL); c.CDLL('{extension}')"
-            loaded = subprocess.run(["python3", "-c", load], capture_output=True, text=True, timeout=60)
+            loaded = subprocess.run(["python3", "-c", load], capture_output=True, text=True, timeout=240)
             companion = Wheel("vision", tags=(LINUX,), extra_members={"vision/_C.so": data}).write(self.folder / "dist")
             done = self.farm.run("wheelyard-registry", "check", "--json", "--with", path, companion)
             answer = json.loads(done.stdout)["wheels"][0]["with"]
@@ -152,7 +152,7 @@ class QuarantineTest(FarmCase):
         cls.farm.start()
 
     def shown(self) -> str:
-        with urllib.request.urlopen(self.farm.simple_url() + "held/", timeout=60) as page:
+        with urllib.request.urlopen(self.farm.simple_url() + "held/", timeout=240) as page:
             return page.read().decode()
 
     def test_a_quarantined_wheel_is_kept_and_not_offered_until_it_is_released(self):

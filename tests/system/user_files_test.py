@@ -69,7 +69,7 @@ if os.environ["RANK"] == "0":
     with open(os.path.join(sys.argv[1], "received"), "w") as out:
         print(*sorted(received), sep="\\n", file=out)
 else:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 240
     while True:
         try:
             with socket.create_connection(place) as first:

@@ -291,24 +291,23 @@ class VariantsTest(FarmCase):
             with Farm(("mirror",), index_settings=settings) as mirror:
                 mirror.start()
 
-                def prefetch(requirements: str, text: str) -> list[str]:
-                    path = self.folder / requirements
-                    path.write_text(text)
-                    done = mirror.run("wheelyard-registry", "prefetch", "mirror", "-r", path, "--python", "3.12", "--platform",
-                                      "manylinux_2_28_x86_64", "--json", "-c", mirror.config,
-                                      environment=mirror.environment | {"PATH": f"{CLIENTS}/uv/bin:{mirror.environment['PATH']}"})
+                def prefetch(*what) -> list[str]:
+                    done = mirror.run("wheelyard-registry", "prefetch", "mirror", *what, "--python", "3.12", "--platform",
+                                      "manylinux_2_28_x86_64", "--json", "-c", mirror.config)
                     self.assert_ran(done)
                     return [file["filename"] for file in json.loads(done.stdout)["files"]]
 
-                def lock(*wheels: Wheel) -> str:
+                def lock(*wheels: Wheel) -> Path:
                     listed = ", ".join(f'{{ url = "https://files.example.org/{wheel.filename}", hashes = '
                                        f'{{ sha256 = "{there[wheel.filename]["hashes"]["sha256"]}" }} }}' for wheel in wheels)
-                    return f'lock-version = "1.0"\ncreated-by = "tests"\n[[packages]]\nname = "kept"\nversion = "1.0"\nwheels = [{listed}]\n'
+                    path = self.folder / "pylock.toml"
+                    path.write_text(f'lock-version = "1.0"\ncreated-by = "tests"\n[[packages]]\nname = "kept"\nversion = "1.0"\nwheels = [{listed}]\n')
+                    return path
 
                 plain, _, sm_90 = wheels
-                self.assertEqual(prefetch("pylock.toml", lock(plain)), [plain.filename])
-                self.assertEqual(prefetch("pylock.toml", lock(plain, sm_90)), sorted([plain.filename, sm_90.filename, "kept-1.0-variants.json"]))
-                self.assertEqual(prefetch("requirements.txt", "kept\n"), sorted(there))
+                self.assertEqual(prefetch("--lock", lock(plain)), [plain.filename])
+                self.assertEqual(prefetch("--lock", lock(plain, sm_90)), sorted([plain.filename, sm_90.filename, "kept-1.0-variants.json"]))
+                self.assertEqual(prefetch("kept==1.0"), sorted(there))
                 upstream.files.clear()
                 asked = len(upstream.requests)
                 self.assertEqual(self.uv_takes("kept", mirror.simple_url("mirror"), **self.node("9.0")), "90")

@@ -50,7 +50,7 @@ TEST_CASE("an error is refused with the status that its row has") {
     CHECK(wire::status_of(wire::fail("auth.scope_refused", "It fails").value().kind) == 403);
     CHECK(wire::status_of(wire::fail("task.no_such_task", "It fails").value().kind) == 404);
     CHECK(wire::status_of(wire::fail({409, "index.archived"}, "It fails").value().kind) == 409);
-    CHECK(wire::status_of(wire::fail("task.log_full", "It fails").value().kind) == 413);
+    CHECK(wire::status_of(wire::fail("build.log_full", "It fails").value().kind) == 413);
     CHECK(wire::status_of(wire::fail("task.too_many", "It fails").value().kind) == 429);
     CHECK(wire::status_of(base::ErrorKind::busy) == 0);
 }

@@ -12,8 +12,6 @@ using wire::TaskState;
 
 namespace {
 
-const std::string claim(wire::claim_id_length, 'a');
-
 wire::Task sample() {
     wire::Task task;
     task.id = "t5f0c9a31d2be";
@@ -26,17 +24,7 @@ wire::Task sample() {
     task.attempts = 2;
     task.agent = "login1";
     task.lease_until = task.asked + 2;
-    task.log_bytes = 17;
     return task;
-}
-
-wire::Outcome outcome() {
-    wire::Outcome outcome;
-    outcome.attempt = "w1";
-    outcome.cell = "torch-2.4.0-cp311";
-    outcome.done = true;
-    outcome.wheel.filename = "torch.whl";
-    return outcome;
 }
 
 }  // namespace
@@ -55,8 +43,9 @@ TEST_CASE("the bytes of these documents stay as they were sent") {
     wire::Task waiting = sample();
     waiting.request.source = wire::UploadedSource{"ours", "torch-2.4.0+cu123.tar.gz", std::string(64, 'a')};
     waiting.lease_until = 0;
-    wire::ClaimOffer offer{claim, "bede", "login1", {"3.11"}, {"cpu"}, std::vector<std::string>{}, "t1"};
-    const wire::ClaimOffer any{claim, "bede", "login1", {}, {}, {}, "", {true, "no"}};
+    const wire::ClaimOffer offer{"bede", "bede.login1", {"3.11"}, {"cpu"}, std::vector<std::string>{}, {"t1"},
+                                 2};
+    const wire::ClaimOffer any{"bede", "bede.login1", {}, {}, {}, {}, 0, {true, "no"}};
     const std::string documents[] = {wire::render_task_request(sample().request),
                                      wire::render_task_request(waiting.request),
                                      wire::task_json(sample()).render(),
@@ -64,11 +53,8 @@ TEST_CASE("the bytes of these documents stay as they were sent") {
                                      wire::render_tasks({waiting}),
                                      wire::render_claim(offer),
                                      wire::render_claim(any),
-                                     wire::render_claimed({}),
-                                     wire::render_claimed({waiting, "staging", 600, "wy_grant"}),
-                                     wire::render_lease_request(claim),
-                                     wire::render_lease({600, 17}),
-                                     wire::render_task_end({claim, outcome()})};
+                                     wire::render_claimed({"staging", 600, {}}),
+                                     wire::render_claimed({"staging", 600, {waiting}})};
     std::string text;
     for (const std::string& document : documents)
         text += document + "\n";
@@ -126,43 +112,40 @@ TEST_CASE("an uploaded source of another project or version, or of no file name,
               .has_value());
 }
 
-TEST_CASE("a claim says whether its site builds uploaded sources; an older agent's says no") {
-    wire::ClaimOffer offer{claim, "bede", "bede.login1", {"3.11"}, {"cpu"}, {}, ""};
+TEST_CASE("a claim says whether its site builds uploaded sources; one that does not say means no") {
+    wire::ClaimOffer offer{"bede", "bede.login1", {"3.11"}, {"cpu"}, {}, {}, 1};
     offer.uploads = {false, std::string(1000, 'x')};
     const auto refusing = wire::parse_claim(wire::render_claim(offer)).value();
     CHECK_FALSE(refusing.uploads.builds);
     CHECK(refusing.uploads.reason.size() == wire::max_uploads_reason_bytes);
     offer.uploads = {true, ""};
     CHECK(wire::parse_claim(wire::render_claim(offer)).value().uploads.builds);
-    const auto older = wire::parse_claim(R"({"format":"wheelyard.claim/1","claim":")" + claim +
-                                         R"(","index":"bede","agent":"a","pythons":[],"accelerators":[]})");
-    CHECK_FALSE(older.value().uploads.builds);
+    const auto silent = wire::parse_claim(
+        R"({"format":"wheelyard.claim/2","index":"bede","agent":"a","pythons":[],"accelerators":[]})");
+    CHECK_FALSE(silent.value().uploads.builds);
+    CHECK(silent.value().room == 0);
+    CHECK(silent.value().tasks.empty());
 }
 
 TEST_CASE("a claim and its answer survive a round trip") {
-    wire::ClaimOffer offer{claim, "bede", "bede.login1", {"3.11", "3.12"}, {"cpu"}, {}, "t1"};
+    wire::ClaimOffer offer{"bede", "bede.login1", {"3.11", "3.12"}, {"cpu"}, {}, {"t1"}, 3};
     CHECK_FALSE(wire::parse_claim(wire::render_claim(offer)).value().packages.has_value());
     offer.packages = std::vector<std::string>{"torch"};
     const auto back = wire::parse_claim(wire::render_claim(offer)).value();
     CHECK(wire::render_claim(back) == wire::render_claim(offer));
 
-    wire::Claimed claimed;
-    CHECK_FALSE(wire::parse_claimed(wire::render_claimed(claimed)).value().task.has_value());
-    claimed = {sample(), "staging", 600, "wy_grant"};
+    const wire::Claimed claimed{"staging", 600, {sample(), sample()}};
     const auto answer = wire::parse_claimed(wire::render_claimed(claimed)).value();
     CHECK(wire::render_claimed(answer) == wire::render_claimed(claimed));
+    CHECK(wire::parse_claimed(wire::render_claimed({"staging", 600, {}})).value().tasks.empty());
+    CHECK_FALSE(wire::parse_claimed(wire::render_claimed({"staging", 0, {}})).has_value());
+    CHECK_FALSE(wire::parse_claimed(wire::render_claimed({"", 600, {}})).has_value());
 }
 
-TEST_CASE("leases and task ends survive a round trip") {
-    CHECK(wire::parse_lease_request(wire::render_lease_request(claim)).value() == claim);
-    const auto lease = wire::parse_lease(wire::render_lease({600, 17})).value();
-    CHECK(lease.lease_s == 600);
-    CHECK(lease.log_bytes == 17);
-    const auto end = wire::parse_task_end(wire::render_task_end({claim, outcome()}));
-    REQUIRE_MESSAGE(end.has_value(), end.error().text());
-    CHECK(end->claim == claim);
-    CHECK(end->outcome.done);
-    CHECK(end->outcome.wheel.filename == "torch.whl");
+TEST_CASE("the site of an agent is what stands before the last dot of its name") {
+    CHECK(wire::site_of_agent("bede.login1") == "bede");
+    CHECK(wire::site_of_agent("bede.gh200.login1") == "bede.gh200");
+    CHECK(wire::site_of_agent("bede") == "bede");
 }
 
 TEST_CASE("a request is normalised and names one version, one Python and one project") {
@@ -229,27 +212,26 @@ TEST_CASE("a wheel meets a task's Python by its tags, for any platform") {
 
 TEST_CASE("text that is not such a document is an error") {
     for (const std::string body :
-         {"", "[]", "{", "{}", R"({"format":"wheelyard.task/2"})", R"({"format":"wheelyard.claim/1"})",
-          R"({"format":"wheelyard.claim/1","claim":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"})",
-          R"({"format":"wheelyard.lease/1"})", R"({"format":"wheelyard.task_end/1","claim":"x"})"}) {
+         {"", "[]", "{", "{}", R"({"format":"wheelyard.task/2"})", R"({"format":"wheelyard.claim/2"})",
+          R"({"format":"wheelyard.claimed/2"})",
+          R"({"format":"wheelyard.claim/1","index":"bede","agent":"a","pythons":[]})"}) {
         CAPTURE(body);
         CHECK_FALSE(wire::parse_task_request(body).has_value());
         CHECK_FALSE(wire::parse_task(body).has_value());
         CHECK_FALSE(wire::parse_tasks(body).has_value());
         CHECK_FALSE(wire::parse_claim(body).has_value());
         CHECK_FALSE(wire::parse_claimed(body).has_value());
-        CHECK_FALSE(wire::parse_lease_request(body).has_value());
-        CHECK_FALSE(wire::parse_lease(body).has_value());
-        CHECK_FALSE(wire::parse_task_end(body).has_value());
     }
-    const std::string head =
-        R"({"format":"wheelyard.claim/1","claim":")" + claim + R"(","index":"bede","agent":"a",)";
+    const std::string head = R"({"format":"wheelyard.claim/2","index":"bede","agent":"a",)";
     CHECK(wire::parse_claim(head + R"("pythons":[]})").has_value());
     CHECK_FALSE(wire::parse_claim(head + R"("pythons":"3.11"})").has_value());
     CHECK_FALSE(wire::parse_claim(head + R"("pythons":[3]})").has_value());
     CHECK_FALSE(wire::parse_claim(head + R"("accelerators":[""]})").has_value());
     CHECK_FALSE(wire::parse_claim(head + R"("packages":["a b"]})").has_value());
-    CHECK_FALSE(wire::parse_claim(head + R"("task":"../x"})").has_value());
+    CHECK_FALSE(wire::parse_claim(head + R"("tasks":["../x"]})").has_value());
+    CHECK_FALSE(wire::parse_claim(head + R"("room":-1})").has_value());
+    CHECK_FALSE(wire::parse_claim(head + R"("room":1001})").has_value());
+    CHECK(wire::parse_claim(head + R"("pythons":[],"room":1000})").has_value());
 }
 
 TEST_CASE("every state has a name that parses back") {

@@ -1,21 +1,27 @@
 // Lines of ten fields. Writers merge into the file instead of overwriting it.
 #include "builder/governor/admission/history.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <array>
 #include <cerrno>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <functional>
 #include <optional>
 
-#include "builder/governor/admission/kept_folder.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/lock_file.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::governor {
+
 namespace {
 
 constexpr std::size_t max_history_records = 200'000;
@@ -96,7 +102,7 @@ bool has_other_version(std::string_view text) {
     return first_line.starts_with(head_family) && first_line != head;
 }
 
-// As load_history(), but a file of another version is an error.
+// Does what load_history() does, but a file of another version is an error.
 base::Result<History> read_history(const std::filesystem::path& file, std::string& warning) {
     if (const auto ours = prepare_kept(file); !ours) {
         warning = ours.error().text();
@@ -249,6 +255,81 @@ double largest_peak_below(const History& history, const std::filesystem::path& r
         if (peak > largest && std::filesystem::exists(root / record.source, error)) largest = peak;
     }
     return largest;
+}
+
+namespace {
+
+// Shims and libraries in kept_folder(): longer than any build, whose start marks them as used.
+constexpr std::int64_t unused_days = 30;
+
+namespace fs = std::filesystem;
+
+constexpr mode_t only_ours = 0700;
+
+// Says whether this process could create files below `folder`: its closest existing parent is a folder that
+// it may write.
+bool can_keep(fs::path folder) {
+    struct stat status {};
+    while (::stat(folder.c_str(), &status) != 0) {
+        if (errno != ENOENT || !folder.has_relative_path()) return false;
+        folder = folder.parent_path();
+    }
+    return S_ISDIR(status.st_mode) && ::access(folder.c_str(), W_OK | X_OK) == 0;
+}
+
+fs::path folder_in(const char* variable, const char* inside) {
+    const char* value = std::getenv(variable);
+    return value != nullptr && *value == '/' ? fs::path(value) / inside : fs::path();
+}
+
+}  // namespace
+
+fs::path kept_folder() {
+    for (const fs::path& folder : {folder_in("XDG_CACHE_HOME", "wheelyard/governor"),
+                                   folder_in("HOME", ".cache/wheelyard/governor")}) {
+        if (!folder.empty() && can_keep(folder)) return folder;
+    }
+    return private_folder();
+}
+
+fs::path private_folder() {
+    return "/tmp/wheelyard-" + std::to_string(::geteuid());
+}
+
+base::Status make_private_folder(const fs::path& folder) {
+    if (::mkdir(folder.c_str(), only_ours) != 0 && errno != EEXIST)
+        return base::fail_errno("making the folder", folder.string(), errno);
+    struct stat status {};
+    if (::lstat(folder.c_str(), &status) != 0) return base::fail_errno("lstat", folder.string(), errno);
+    const bool ours = S_ISDIR(status.st_mode) && status.st_uid == ::geteuid();
+    if (!ours || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+        return base::fail("governor.folder", "Another user can write this folder, or it is no folder",
+                          folder.string(), "remove it, or set XDG_CACHE_HOME to a folder of yours");
+    if (::chmod(folder.c_str(), only_ours) != 0) return base::fail_errno("chmod", folder.string(), errno);
+    return {};
+}
+
+base::Status prepare_kept(const fs::path& kept) {
+    const fs::path folder = private_folder();
+    const std::string inside = kept.lexically_relative(folder).string();
+    if (inside.empty() || inside.starts_with("..")) return {};
+    return make_private_folder(folder);
+}
+
+void mark_used(const fs::path& kept) {
+    ::utimensat(AT_FDCWD, kept.c_str(), nullptr, 0);
+}
+
+void remove_unused(const fs::path& folder, std::string_view prefix) {
+    constexpr std::int64_t day_s = 24 * 60 * 60;
+    const std::int64_t since = std::time(nullptr) - unused_days * day_s;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+        struct stat status {};
+        if (!entry.path().filename().string().starts_with(prefix)) continue;
+        if (::lstat(entry.path().c_str(), &status) == 0 && status.st_mtime < since)
+            fs::remove_all(entry.path(), error);
+    }
 }
 
 }  // namespace wheelyard::governor

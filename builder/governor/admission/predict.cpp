@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "builder/governor/memory/limits.hpp"
-#include "lib/base/digest/hash_text.hpp"
+#include "lib/base/digest/digest.hpp"
 
 namespace wheelyard::governor {
 namespace {
@@ -35,8 +35,8 @@ const Default& default_of(std::string_view language) {
     return *found;
 }
 
-// Where tools that configure a build compile and link their probes: sources of a few lines, of which there may be hundreds
-// before the first real compile.
+// Where tools that configure a build compile and link their probes: sources of a few lines, of which there
+// may be hundreds before the first real compile.
 constexpr std::array probe_places = {
     "meson-private/",        // Meson
     "CMakeFiles/CMakeTmp/",  // CMake's try_compile before 3.25
@@ -57,8 +57,8 @@ bool is_configure_probe(std::string_view source) {
     });
 }
 
-// Names of the groups that a compile belongs to, from wide to narrow. Probes are a kind of their own: they say nothing about the
-// size of what is built afterwards.
+// Names of the groups that a compile belongs to, from wide to narrow. Probes are a kind of their own: they
+// say nothing about the size of what is built afterwards.
 std::array<std::string, 3> groups_of(std::string_view source, std::string_view compiler,
                                      std::string_view language) {
     const auto slash = source.rfind('/');

@@ -54,7 +54,7 @@ class Predictor {
     // The compile was killed at `bytes`, so it needs more than that.
     void learn_at_least(const CompileFacts& facts, double bytes);
     [[nodiscard]] Need predict(const CompileFacts& facts) const;
-    // Whether a successful run of exactly this compile was measured.
+    // Says whether a successful run of exactly this compile was measured.
     [[nodiscard]] bool knows(const CompileFacts& facts) const;
     [[nodiscard]] const Record* record_of(const CompileFacts& facts) const;
     [[nodiscard]] std::size_t size() const { return records_.size(); }

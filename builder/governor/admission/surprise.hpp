@@ -34,8 +34,8 @@ inline constexpr std::int64_t min_sample_ms = 50;
 inline constexpr std::int64_t max_sample_ms = 500;
 
 // A surprise: use plus expected growth exceeds the room by more than tolerated_fraction of the reserve, or
-// compiles exceed their predictions by more than overrun_fraction of it in total. The limits below are parts of
-// the room.
+// compiles exceed their predictions by more than overrun_fraction of it in total. The limits below are parts
+// of the room.
 inline constexpr double tolerated_fraction = 0.25;
 inline constexpr double overrun_fraction = 0.75;    // leads to a kill only, not to a stop
 inline constexpr double stop_above = 0.95;          // stop the youngest …

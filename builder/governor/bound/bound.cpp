@@ -22,8 +22,6 @@
 #include <string_view>
 #include <utility>
 
-#include "builder/governor/bound/disk_walk.hpp"
-#include "builder/governor/bound/process_use.hpp"
 #include "lib/base/files/fd.hpp"
 #include "lib/base/limits.hpp"
 #include "lib/base/process/terminal.hpp"
@@ -44,8 +42,8 @@ constexpr std::uint64_t max_files = 5'000'000;   // of a build: more exhaust fil
 // The free space that a build leaves on its file system: deleted files that no process shows are in it, too.
 constexpr std::uint64_t min_free_bytes = base::gib;
 
-// The memory that a build leaves on its machine: what no process shows is in it, too (buffers of sockets, shared memory that
-// no process has attached, a memfd of a process that hides its descriptors).
+// The memory that a build leaves on its machine: what no process shows is in it, too (buffers of sockets,
+// shared memory that no process has attached, a memfd of a process that hides its descriptors).
 constexpr std::uint64_t min_available_bytes = 512 * base::mib;
 
 volatile sig_atomic_t stop_signal = 0;
@@ -73,8 +71,8 @@ void lower(decltype(RLIMIT_CORE) resource, std::uint64_t most) {
     ::setrlimit(resource, &limit);
 }
 
-// RLIMIT_NPROC counts the threads of the user on the whole machine. The samples count those of the build alone, and end it
-// first: this limit is for what starts between two of them.
+// RLIMIT_NPROC counts the threads of the user on the whole machine. The samples count those of the build
+// alone, and end it first: this limit is for what starts between two of them.
 void set_limits(const Bounds& bounds, std::uint64_t threads_of_others) {
     lower(RLIMIT_CORE, 0);
     lower(RLIMIT_NOFILE, max_descriptors);
@@ -85,8 +83,8 @@ void set_limits(const Bounds& bounds, std::uint64_t threads_of_others) {
     if (score && ::write(score.get(), first_to_go.data(), first_to_go.size()) < 0) return;
 }
 
-// The keys of the agent's session, such as a Kerberos ticket (keyrings(7)): no namespace of bubblewrap hides them. What the
-// kernel does not offer, or refuses altogether, the command has no use of either.
+// The keys of the agent's session, such as a Kerberos ticket (keyrings(7)): no namespace of bubblewrap hides
+// them. What the kernel does not offer, or refuses altogether, the command has no use of either.
 bool leave_session_keyring() {
     return ::syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, nullptr) >= 0 || errno == ENOSYS ||
            errno == EPERM;

@@ -1,5 +1,5 @@
 // Follows no link, and opens folders whose permissions were taken away: they are this user's.
-#include "builder/governor/bound/disk_walk.hpp"
+#include "builder/governor/bound/bound.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // Reads /proc/PID/stat of every process, and of those below the root what the question needs.
-#include "builder/governor/bound/process_use.hpp"
+#include "builder/governor/bound/bound.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -84,7 +84,8 @@ std::optional<std::uint64_t> bytes_in(const std::string& path, std::string_view 
     return std::nullopt;
 }
 
-// Its number in the innermost PID namespace ("NSpid:", proc(5)); 0: it is in no namespace below ours, or gone.
+// Its number in the innermost PID namespace ("NSpid:", proc(5)); 0: it is in no namespace below ours, or
+// gone.
 std::uint64_t number_in_namespace(pid_t pid) {
     const std::string text = head_of(path_of(pid, "status"));
     for (const auto line : base::split_lines(text)) {
@@ -130,7 +131,8 @@ std::set<pid_t> orphans_among(const std::vector<ProcessSeen>& processes, pid_t r
         if (number_in_namespace(process.pid) == 1) adopters.insert(process.pid);
     }
     for (const auto& process : processes) {
-        // Up to the one whose parent is an adopter. The first process of a namespace starts the second one itself.
+        // Up to the one whose parent is an adopter. The first process of a namespace starts the second one
+        // itself.
         pid_t top = process.pid;
         for (std::size_t steps = 0; steps < processes.size(); ++steps) {
             const auto parent = parents.find(top);

@@ -16,7 +16,7 @@ namespace wheelyard::governor {
 
 struct BrokerPlan {
     std::filesystem::path history;  // empty: none
-    std::filesystem::path json, trace, svg;
+    std::filesystem::path json, trace;
     std::uint64_t setting_bytes = 0;  // --memory
     std::vector<JobLimit> job_limits;
     unsigned cores = 0;            // 0: detected

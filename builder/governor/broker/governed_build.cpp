@@ -57,7 +57,6 @@ GovernedBuild::GovernedBuild(const BrokerPlan& plan, CompileGroups& groups, cons
     record_.report.forms = plan.coverage.forms;
     if (!plan.coverage.capped) return;
     record_.report.capped_jobs = plan.coverage.jobs;
-    record_.report.capped_because = plan.coverage.text();
     if (!plan.quiet) record_.note(plan.coverage.text());
 }
 
@@ -241,9 +240,9 @@ void GovernedBuild::on_success(TryId id, Client& client, double seconds, std::st
 // Decides why a compile failed: for lack of memory, by SIGKILL of unknown origin, or by itself. Sets
 // give_up_reason_ if it does not fit.
 //
-// A compile during which the kernel killed a process for memory is repeated, whatever it printed and whichever status it
-// has: compilers, linkers and their wrappers report a killed child in their own words and language. `clue`: its words or its status
-// indicate a kill, which counts where the kernel counts nothing.
+// A compile during which the kernel killed a process for memory is repeated, whatever it printed and
+// whichever status it has: compilers, linkers and their wrappers report a killed child in their own words and
+// language. `clue`: its words or its status indicate a kill, which counts where the kernel counts nothing.
 Retry GovernedBuild::on_failure(TryId id, Client& client, bool clue) {
     const bool killed = count_kernel_kills(client) > client.oom_kills_before;
     // The count of a group that several compiles share says which one was killed only if this one ran alone.

@@ -14,7 +14,7 @@
 #include "builder/governor/admission/dispatch.hpp"
 #include "builder/governor/admission/surprise.hpp"
 #include "builder/governor/broker/build_record.hpp"
-#include "builder/governor/launch/compiler_version.hpp"
+#include "builder/governor/launch/compiler_process.hpp"
 #include "builder/governor/memory/compile_groups.hpp"
 #include "builder/governor/memory/memory_watch.hpp"
 #include "lib/base/files/fd.hpp"

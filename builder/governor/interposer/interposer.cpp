@@ -1,13 +1,14 @@
-// The interposer: LD_PRELOAD puts it into every process of a governed build. An exec of a compiler, by name or by
-// path, becomes an exec of the launcher; every other exec passes unchanged.
+// The interposer: LD_PRELOAD puts it into every process of a governed build. An exec of a compiler, by name
+// or by path, becomes an exec of the launcher; every other exec passes unchanged.
 //
 //     execve("/opt/cuda/bin/nvcc", {"nvcc", "-c", "k.cu"}, envp)
 //     → execve(WHEELYARD_GOVERNOR_PROGRAM, {…, "launch", "--", "/opt/cuda/bin/nvcc", "-c", "k.cu"}, envp)
 //
-// It runs in processes of any libc, of any age, between fork and exec. So it links nothing and has no symbol versions,
-// allocates on the stack, and finds the next execve in the loader's list itself: the dlsym of a newer glibc would keep it
-// out of an older one, and before 2.34 not every process has a dlsym. An environment that somebody cleared gets the
-// governor's variables back. Where it ends: docs/explanation/decisions/0020-compilers-by-path-pass-an-interposer.md.
+// It runs in processes of any libc, of any age, between fork and exec. So it links nothing and has no symbol
+// versions, allocates on the stack, and finds the next execve in the loader's list itself: the dlsym of a
+// newer glibc would keep it out of an older one, and before 2.34 not every process has a dlsym. An
+// environment that somebody cleared gets the governor's variables back. Where it ends:
+// docs/explanation/decisions/0020-compilers-by-path-pass-an-interposer.md.
 #include <elf.h>
 #include <link.h>
 #include <spawn.h>
@@ -18,7 +19,7 @@
 #include <cstdint>
 
 #include "builder/governor/launch/compiler_names.hpp"
-#include "builder/governor/launch/variables.hpp"
+#include "builder/governor/launch/message.hpp"
 
 // NOLINTBEGIN(performance-no-int-to-ptr): the dynamic section (elf(5)) has addresses as numbers.
 
@@ -129,7 +130,7 @@ Tables tables_of(ElfW(Addr) base, const ElfW(Dyn) * dynamic) {
     return tables;
 }
 
-// Whether the symbol is a function of that name, and not an old version of it.
+// Says whether the symbol is a function of that name, and not an old version of it.
 bool is_wanted(const Tables& tables, std::uint32_t index, std::string_view name) {
     const auto& symbol = tables.symbols[index];
     constexpr std::uint16_t hidden_version = 0x8000;
@@ -166,7 +167,8 @@ void* find_in(const Tables& tables, ElfW(Addr) base, std::string_view name) {
     return nullptr;
 }
 
-// Takes the objects in the order in which the loader searches them: what another preloaded library wraps, it keeps.
+// Takes the objects in the order in which the loader searches them: what another preloaded library wraps, it
+// keeps.
 int visit(dl_phdr_info* object, std::size_t, void* data) {
     auto& search = *static_cast<Search*>(data);
     const auto here = reinterpret_cast<ElfW(Addr)>(&kept_names);
@@ -226,9 +228,9 @@ bool is_called_otherwise(std::string_view file, Words argv) {
     return argv != nullptr && argv[0] != nullptr && name_of(argv[0]) != name_of(file);
 }
 
-// Whether `file`, a name or a path, is a compiler, a cache in front of one, or called as a compiler is. Not under another
-// name: the launcher starts a program by its path, and both clang, which takes its language from its first word, and
-// ccache under a compiler's name would do something else.
+// Says whether `file`, a name or a path, is a compiler, a cache in front of one, or called as a compiler is.
+// Not under another name: the launcher starts a program by its path, and both clang, which takes its language
+// from its first word, and ccache under a compiler's name would do something else.
 bool is_compile(std::string_view file, Words argv) {
     if (argv == nullptr || argv[0] == nullptr) return false;
     const auto name = name_of(file);
@@ -257,7 +259,7 @@ bool is_set(const char* value) {
     return value != nullptr && *value != '\0';
 }
 
-// Whether an element of `list`, which has separators in it, is `wanted`.
+// Says whether an element of `list`, which has separators in it, is `wanted`.
 bool names(std::string_view list, std::string_view wanted) {
     const auto found = list.find(wanted);
     if (found == std::string_view::npos) return false;
@@ -332,7 +334,8 @@ struct Pages {
 // On the stack of the caller; large ones in `pages`.
 #define ROOM_FOR(bytes, pages) ((bytes) <= max_stack_bytes ? __builtin_alloca(bytes) : (pages).take(bytes))
 
-// Calls `call` with what `path`, `argv` and `envp` become; `as_given` is used in place of the path if nothing changes.
+// Calls `call` with what `path`, `argv` and `envp` become; `as_given` is used in place of the path if nothing
+// changes.
 template <typename Call>
 int rerouted(const char* path, const char* as_given, Words argv, Words envp, Call call) {
     const char *library = variable(envp, interposer_variable), *program = variable(envp, program_variable);
@@ -376,8 +379,8 @@ int rerouted(const char* path, const char* as_given, Words argv, Words envp, Cal
     return call(as_given, argv, envp);
 }
 
-// The path that an exec of `file` by PATH reaches behind our links there, in `buffer`; `file` itself if it has a slash;
-// null if it is no compile.
+// The path that an exec of `file` by PATH reaches behind our links there, in `buffer`; `file` itself if it
+// has a slash; null if it is no compile.
 const char* found_on_path(const char* file, Words argv, char* buffer) {
     const std::string_view name = file;
     if (name.find('/') != std::string_view::npos) return file;

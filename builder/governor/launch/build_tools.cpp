@@ -1,5 +1,5 @@
 // Parses command lines as getopt(3) does: `-kj8` is -k and -j8; `-C j` contains no -j.
-#include "builder/governor/launch/build_tools.hpp"
+#include "builder/governor/launch/shims.hpp"
 
 #include <algorithm>
 #include <array>

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "builder/governor/memory/limits.hpp"
-#include "lib/base/digest/hash_text.hpp"
+#include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/text.hpp"
 

@@ -16,7 +16,6 @@
 
 #include "builder/governor/launch/compile_command.hpp"
 #include "builder/governor/launch/compiler_process.hpp"
-#include "builder/governor/launch/compiler_version.hpp"
 #include "builder/governor/launch/shims.hpp"
 #include "builder/governor/memory/limits.hpp"
 #include "lib/base/files/file.hpp"

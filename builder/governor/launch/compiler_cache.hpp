@@ -31,7 +31,7 @@ class CompilerCache {
     void prepare_compile();
     // The program that the user has ccache run before the compiler, such as distcc; "" for none.
     [[nodiscard]] std::string prefix_program() const { return first_word(prefix_); }
-    // Whether a compiler ran since prepare_compile().
+    // Says whether a compiler ran since prepare_compile().
     [[nodiscard]] bool has_compiled() const;
 
     // The same for a cache that cannot be looked up; reads only the environment.

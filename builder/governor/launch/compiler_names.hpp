@@ -91,9 +91,9 @@ template <typename Table>
     return target.find('-') != std::string_view::npos && contains_word(compilers, last);
 }
 
-// Whether a command line is one compile of a driver that the table does not name: `xcc … -c x.c … -o x.o`. Not
-// if a word names a compiler or a cache: then it is a wrapper (env, libtool, time), and what it runs is seen.
-// `word(i)` is the i-th of `count` words; the first is the program.
+// Says whether a command line is one compile of a driver that the table does not name: `xcc … -c x.c … -o
+// x.o`. Not if a word names a compiler or a cache: then it is a wrapper (env, libtool, time), and what it
+// runs is seen. `word(i)` is the i-th of `count` words; the first is the program.
 template <typename Word>
 [[nodiscard]] constexpr bool looks_like_compile(std::size_t count, Word word) {
     bool compiles = false, has_source = false, has_object = false;

@@ -12,9 +12,9 @@
 #include <cstring>
 
 #include "builder/governor/launch/compiler_names.hpp"
-#include "builder/governor/launch/compiler_version.hpp"
+#include "builder/governor/launch/compiler_process.hpp"
+#include "builder/governor/launch/message.hpp"
 #include "builder/governor/launch/shims.hpp"
-#include "builder/governor/launch/variables.hpp"
 #include "lib/base/files/fd.hpp"
 #include "lib/base/process/process.hpp"
 #include "lib/base/process/terminal.hpp"
@@ -66,7 +66,8 @@ std::string_view compiler_of(std::string_view command) {
     return {};
 }
 
-// A program that compiles nothing under a compiler's name. It lies in the system's folders: `folder` may be noexec.
+// A program that compiles nothing under a compiler's name. It lies in the system's folders: `folder` may be
+// noexec.
 std::string stand_in_below(const std::string& folder) {
     std::string path = folder + "/cc";
     for (const char* program : {"/bin/false", "/usr/bin/false", "/bin/true", "/usr/bin/true"}) {

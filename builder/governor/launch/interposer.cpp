@@ -10,11 +10,11 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "builder/governor/admission/kept_folder.hpp"
+#include "builder/governor/admission/history.hpp"
+#include "builder/governor/launch/message.hpp"
 #include "builder/governor/launch/shims.hpp"
-#include "builder/governor/launch/variables.hpp"
 #include "builder/governor/memory/limits.hpp"
-#include "lib/base/digest/hash_text.hpp"
+#include "lib/base/digest/digest.hpp"
 #include "lib/base/files/fd.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/text.hpp"

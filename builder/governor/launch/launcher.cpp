@@ -21,7 +21,6 @@
 #include <optional>
 #include <utility>
 
-#include "builder/governor/launch/build_tools.hpp"
 #include "builder/governor/launch/compile_command.hpp"
 #include "builder/governor/launch/compiler_cache.hpp"
 #include "builder/governor/launch/compiler_process.hpp"
@@ -284,8 +283,8 @@ class Launcher {
         }
     }
 
-    // Without a broker: runs in one of a few slots. A compile that memory seems to have killed, or that failed while the
-    // kernel killed a process for memory, is retried once with all slots held.
+    // Without a broker: runs in one of a few slots. A compile that memory seems to have killed, or that
+    // failed while the kernel killed a process for memory, is retried once with all slots held.
     [[noreturn]] void run_ungoverned() {
         socket_.reset();
         socket_gone_ = true;
@@ -354,7 +353,8 @@ std::uint64_t count_of(Jobs jobs, std::uint64_t window) {  // the cap, where -j 
     return jobs == Jobs::few ? std::min<std::uint64_t>(window, jobs_per_core_below * cores) : window;
 }
 
-// Where -j must not be raised, a larger one that is given becomes the cap: of two the last counts, so it comes last.
+// Where -j must not be raised, a larger one that is given becomes the cap: of two the last counts, so it
+// comes last.
 void cap_given_jobs(std::vector<std::string>& command, std::uint64_t cap) {
     const std::vector<std::string> arguments(command.begin() + 1, command.end());
     const auto given = given_jobs(is_ninja(name_of(command[0])), arguments);
@@ -375,7 +375,7 @@ void cap_given_jobs(std::vector<std::string>& command, std::uint64_t cap) {
     become(command);
 }
 
-// Whether the descriptors of "3,4" are open, or the pipe of "fifo:PATH" exists.
+// Says whether the descriptors of "3,4" are open, or the pipe of "fifo:PATH" exists.
 bool is_open(std::string_view jobserver) {
     if (jobserver.starts_with("fifo:")) {
         return ::access(std::string(jobserver.substr(5)).c_str(), R_OK | W_OK) == 0;
@@ -387,7 +387,7 @@ bool is_open(std::string_view jobserver) {
     });
 }
 
-// Whether what this make starts is known to pass through the launcher. Its own -j is 1.
+// Says whether what this make starts is known to pass through the launcher. Its own -j is 1.
 bool may_raise_make(const std::vector<std::string>& command) {
     if (std::getenv(capped_variable) != nullptr || !is_dynamic(command[0])) return false;
     if (names_unknown_compiler({command.begin() + 1, command.end()})) return false;

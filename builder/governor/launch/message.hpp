@@ -24,11 +24,30 @@
 #include <string_view>
 #include <vector>
 
-#include "builder/governor/launch/variables.hpp"
 #include "lib/base/files/fd.hpp"
 #include "lib/base/result.hpp"
 
 namespace wheelyard::governor {
+
+// Environment variables of a governed build. The interposer, which links nothing, reads them too.
+
+inline constexpr const char* socket_variable = "WHEELYARD_GOVERNOR_SOCKET";
+inline constexpr const char* root_variable = "WHEELYARD_GOVERNOR_ROOT";
+inline constexpr const char* held_variable = "WHEELYARD_GOVERNOR_HELD";  // set below a governed compile
+inline constexpr const char* jobs_variable = "WHEELYARD_GOVERNOR_JOBS";  // the window, or the cap
+// Set if a form of calling a compiler does not pass through the launcher: no -j may be raised.
+inline constexpr const char* capped_variable = "WHEELYARD_GOVERNOR_CAPPED";
+inline constexpr const char* cores_variable = "WHEELYARD_GOVERNOR_CORES";
+// Set below a make that got the window.
+inline constexpr const char* raised_variable = "WHEELYARD_GOVERNOR_RAISED";
+inline constexpr const char* shims_variable = "WHEELYARD_GOVERNOR_SHIMS";      // folder of the links on PATH
+inline constexpr const char* program_variable = "WHEELYARD_GOVERNOR_PROGRAM";  // path of wheelyard-governor
+inline constexpr const char* interposer_variable = "WHEELYARD_GOVERNOR_INTERPOSER";  // path in LD_PRELOAD
+// Set in the self-test: the launcher answers instead of running its compiler.
+inline constexpr const char* probe_variable = "WHEELYARD_GOVERNOR_PROBE";
+
+// GCC's AddressSanitizer refuses to start behind another preloaded library unless this option is set.
+inline constexpr const char* asan_option = "verify_asan_link_order=0";
 
 inline constexpr std::int64_t term_grace_ms = 1'000;  // from SIGTERM (drivers remove their files) to SIGKILL
 
@@ -44,8 +63,9 @@ inline constexpr std::int64_t term_grace_ms = 1'000;  // from SIGTERM (drivers r
 
 [[nodiscard]] base::Result<base::Fd> listen_at(const std::string& path);
 [[nodiscard]] base::Result<base::Fd> connect_to(const std::string& path);
-// Whether the build was cancelled whose socket is at `path`: the governor's signal handler removes the file,
-// and the governor leaves the folder behind. A dead broker leaves both, a build that ended by itself neither.
+// Says whether the build was cancelled whose socket is at `path`: the governor's signal handler removes the
+// file, and the governor leaves the folder behind. A dead broker leaves both, a build that ended by itself
+// neither.
 [[nodiscard]] bool was_stopped(const std::string& path);
 
 }  // namespace wheelyard::governor

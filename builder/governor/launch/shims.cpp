@@ -8,11 +8,10 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "builder/governor/admission/kept_folder.hpp"
-#include "builder/governor/launch/build_tools.hpp"
+#include "builder/governor/admission/history.hpp"
 #include "builder/governor/launch/compile_command.hpp"
-#include "builder/governor/launch/variables.hpp"
-#include "lib/base/digest/hash_text.hpp"
+#include "builder/governor/launch/message.hpp"
+#include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/text.hpp"
 

@@ -1,11 +1,13 @@
-// A folder of links to this program, named like the compilers, caches and build tools on PATH. Builds share the
-// folder of the same names only: a link without a program behind it would be found, and fail. No folder is removed, so
-// that a compiler path recorded by a build stays valid. Outside a governed build a shim runs the real program.
+// A folder of links to this program, named like the compilers, caches and build tools on PATH. Builds share
+// the folder of the same names only: a link without a program behind it would be found, and fail. No folder
+// is removed, so that a compiler path recorded by a build stays valid. Outside a governed build a shim runs
+// the real program.
 #pragma once
 
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lib/base/result.hpp"
@@ -29,9 +31,9 @@ void set_or_unset(const char* name, const std::string& value);
 // folder, or in that of a cache which comes before it; "" for none.
 [[nodiscard]] std::string masquerading_distributor(const std::string& compiler, std::string path);
 
-// Replaces the shims in `command`, also of another build's folder, by the next programs of that name on `path` without
-// `folder`, since a cache distinguishes compilers by their files. After a cache, skips this program and masquerade folders of a cache; after a
-// distributor, those of a distributor.
+// Replaces the shims in `command`, also of another build's folder, by the next programs of that name on
+// `path` without `folder`, since a cache distinguishes compilers by their files. After a cache, skips this
+// program and masquerade folders of a cache; after a distributor, those of a distributor.
 [[nodiscard]] std::vector<std::string> bypass_shims(std::vector<std::string> command,
                                                     const std::string& folder, const std::string& path);
 
@@ -41,9 +43,43 @@ void set_or_unset(const char* name, const std::string& value);
 [[nodiscard]] base::Status make_shims(const std::string& folder, const std::set<std::string>& names);
 // The folder for these names: WHEELYARD_GOVERNOR_SHIMS, else `shims/HASH` in kept_folder().
 [[nodiscard]] std::string shim_folder_of(const std::set<std::string>& names);
-// The folder of the governed build that this process belongs to: WHEELYARD_GOVERNOR_SHIMS. Empty: it belongs to none.
+// The folder of the governed build that this process belongs to: WHEELYARD_GOVERNOR_SHIMS. Empty: it belongs
+// to none.
 [[nodiscard]] std::string shim_folder();
 // The path of this executable; "" if unknown.
 [[nodiscard]] std::string own_program();
+
+enum class Jobs {
+    as_given,  // the call is passed on unchanged
+    window,    // -j with the window
+    few,       // a small -j, for a make that cannot reach its parent's jobserver
+    one,       // -j1, for such a make with several goals
+};
+
+[[nodiscard]] bool is_ninja(std::string_view name);
+[[nodiscard]] bool is_make(std::string_view name);
+
+[[nodiscard]] Jobs jobs_for_ninja(const std::vector<std::string>& arguments);
+
+struct MakeEnvironment {
+    std::string flags;            // MAKEFLAGS
+    bool below_ours = false;      // a parent make got its -j from us
+    bool jobserver_open = false;  // the jobserver in `flags` can be used
+};
+// `$(MAKE)` in a recipe shares its parent's jobserver and stays unchanged. A plain `make` cannot, because GNU
+// make closes the descriptors; it would warn and continue with -j1. If the jobserver exists because of our
+// -j, the shim prevents that warning. Several goals (`make clean all`) without a -j are made one after the
+// other, so they must not run in parallel.
+[[nodiscard]] Jobs jobs_for_make(const std::vector<std::string>& arguments,
+                                 const MakeEnvironment& environment);
+
+// The number of the last -j in the arguments of ninja or make, 0 for make's -j without one; nullopt without a
+// -j, and for a call that builds nothing.
+[[nodiscard]] std::optional<unsigned> given_jobs(bool of_ninja, const std::vector<std::string>& arguments);
+
+// The jobserver in MAKEFLAGS: "3,4" (descriptors to read and to write), "fifo:PATH", or "".
+[[nodiscard]] std::string jobserver_of(std::string_view makeflags);
+// MAKEFLAGS without the jobserver and -j.
+[[nodiscard]] std::string without_jobserver(std::string_view makeflags);
 
 }  // namespace wheelyard::governor

@@ -35,7 +35,7 @@ std::string read_control(const std::string& path) {
     return text ? std::string(base::trim(*text)) : std::string();
 }
 
-// Whether a child of this process may join the group. Permissions also depend on the common ancestor
+// Says whether a child of this process may join the group. Permissions also depend on the common ancestor
 // (cgroup-v2.rst, "Delegation Containment"), so the only reliable check is to try.
 bool can_join(const std::string& procs) {
     const pid_t pid = ::fork();

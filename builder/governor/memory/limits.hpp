@@ -23,7 +23,8 @@ inline constexpr std::uint64_t max_reserve_bytes = 2 * gib;
 inline constexpr double pressure_above = 0.85;
 inline constexpr std::int64_t pressure_memory_ms = 3'000;  // how long a shortage counts as recent
 
-// Pressure stall information: a stalled share above stall_fraction, over at least stall_window_ms, is pressure.
+// Pressure stall information: a stalled share above stall_fraction, over at least stall_window_ms, is
+// pressure.
 inline constexpr double stall_fraction = 0.1;
 inline constexpr std::int64_t stall_window_ms = 200;
 inline constexpr std::uint64_t max_proc_file_bytes = mib;

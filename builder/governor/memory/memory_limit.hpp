@@ -87,7 +87,8 @@ class LimitReader {
 // "8G", "8GiB", "800M", "123456" (bytes); 1 K = 1024.
 [[nodiscard]] std::optional<std::uint64_t> parse_bytes(std::string_view text);
 
-// The limit that an option such as "--memory" sets. Below min_limit_bytes it is refused: "12" is meant as "12G".
+// The limit that an option such as "--memory" sets. Below min_limit_bytes it is refused: "12" is meant as
+// "12G".
 [[nodiscard]] base::Result<std::uint64_t> parse_limit(const std::string& option, const std::string& text);
 
 }  // namespace wheelyard::governor

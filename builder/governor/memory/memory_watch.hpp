@@ -42,10 +42,11 @@ class MemoryWatch {
     // Records what our compiles use now. If that is near the limit, reads the limits at once, because other
     // processes may use more than before, and returns true.
     bool note_use(double own_bytes, std::int64_t now_ms);
-    // Whether the kernel reports memory pressure at our limit: in our own group (version 2), or on the
+    // Says whether the kernel reports memory pressure at our limit: in our own group (version 2), or on the
     // machine if its free memory is the tightest limit. Pressure elsewhere is not ours. Counts as a shortage.
     [[nodiscard]] bool is_stalled(std::int64_t now_ms);
-    // Whether memory was short within pressure_memory_ms, so that a process that died may have died of it.
+    // Says whether memory was short within pressure_memory_ms, so that a process that died may have died of
+    // it.
     [[nodiscard]] bool was_short(std::int64_t now_ms) const;
     // Reads the number of OOM kills so far, in our groups and on the machine.
     [[nodiscard]] std::uint64_t count_kernel_kills() const { return limits_.oom_kills(); }

@@ -1,5 +1,5 @@
-// Processes of a compile: the started process and its descendants (nvcc → cicc, ptxas; g++ → cc1plus, as); and the
-// largest process of a build outside of them.
+// Processes of a compile: the started process and its descendants (nvcc → cicc, ptxas; g++ → cc1plus, as);
+// and the largest process of a build outside of them.
 #pragma once
 
 #include <sys/types.h>

@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "builder/attempt/limits.hpp"
+#include "builder/schedule/scheduler_kind.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/lock_file.hpp"
 #include "lib/base/files/untrusted_file.hpp"
@@ -15,6 +16,7 @@
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -118,5 +120,22 @@ base::Status LocalScheduler::ask_to_end(const std::string&, const AttemptFolder&
 base::Status LocalScheduler::cancel(const std::string&, const AttemptFolder& folder) {
     return signal_session(folder, SIGKILL);
 }
+
+// The row of jobs that are processes of this machine.
+namespace {
+
+std::unique_ptr<Scheduler> make(const QueueSettings& /*settings*/, const EnvironmentMap& /*agent*/,
+                                const base::Clock& clock) {
+    return std::make_unique<LocalScheduler>(clock);
+}
+
+}  // namespace
+
+extern constinit const SchedulerKind local_kind = {
+    .name = "local",
+    .a_job_is = "a detached process of this machine",
+    .programs = "none",
+    .make = make,
+};
 
 }  // namespace wheelyard::builder

@@ -1,5 +1,5 @@
-// Runs jobs as detached processes on this machine, each in its own session, so that they outlive the agent. What a job
-// leaves behind ends with it (lib/base/process/process.hpp).
+// Runs jobs as detached processes on this machine, each in its own session, so that they outlive the agent.
+// What a job leaves behind ends with it (lib/base/process/process.hpp).
 //
 // A job is identified by the claim that its script writes (host, boot, pid, start time), not by the pid that
 // the start returned. So an agent that was killed between the start and the journal entry finds its job

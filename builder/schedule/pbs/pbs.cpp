@@ -8,7 +8,6 @@
 
 #include "builder/attempt/limits.hpp"
 #include "builder/schedule/batch_command.hpp"
-#include "builder/schedule/batch_units.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/utf8.hpp"
 #include "lib/io/json.hpp"
@@ -37,8 +36,8 @@ constexpr std::array<StateRow, 12> states = {{
     {'X', JobState::vanished, "finished"},
 }};
 
-// How a job ended. The first row that matches decides; a field that a row leaves out matches everything. The rows are
-// from a real OpenPBS 23.06 (tests/builder/schedule/data/pbs/) and from pbs_job.h (JOB_EXEC_*).
+// How a job ended. The first row that matches decides; a field that a row leaves out matches everything. The
+// rows are from a real OpenPBS 23.06 (tests/builder/schedule/data/pbs/) and from pbs_job.h (JOB_EXEC_*).
 struct EndingRow {
     std::optional<std::int64_t> exit_status;
     std::optional<std::int64_t> substate;
@@ -87,8 +86,9 @@ constexpr int qstat_unknown_job = 153;
 constexpr int qstat_history = 35;  // the job has finished; qstat needs -x
 
 // How a message of qsub begins, after "qsub: ", that is about the job's own request: texts of pbs_err_to_txt
-// (OpenPBS, src/lib/Liblog/pbs_messages.c) and of qsub itself (src/cmds/qsub.c). Every other refusal may pass: a hook's
-// text, "Bad UID for job execution", "No free connections", "Queue is not enabled", a limit of all jobs of a user.
+// (OpenPBS, src/lib/Liblog/pbs_messages.c) and of qsub itself (src/cmds/qsub.c). Every other refusal may
+// pass: a hook's text, "Bad UID for job execution", "No free connections", "Queue is not enabled", a limit of
+// all jobs of a user.
 constexpr std::array<std::string_view, 24> refusals = {
     "Unknown queue",                                     // PBSE_UNKQUE
     "Queue name too long",                               // PBSE_QUENBIG

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "builder/schedule/batch_survey.hpp"
 #include "builder/schedule/job_trial.hpp"
 #include "builder/schedule/scheduler.hpp"
 #include "lib/base/process/process.hpp"
@@ -55,15 +56,16 @@ struct Answer {
 // read_qstat.
 [[nodiscard]] base::Result<std::vector<std::string>> read_qselect(const base::Finished& finished);
 
-// Whether a command failed because the server keeps no job history (job_history_enable, off by default).
+// Says whether a command failed because the server keeps no job history (job_history_enable, off by default).
 [[nodiscard]] bool lacks_history(const base::Finished& finished);
 
-// `is_claimed`: a job of the attempt has begun to build. Only the first run of an attempt builds, so a job that was
-// started before and waits again (a forced qrerun, a preemption) can do nothing: its view has the end "requeued".
+// `is_claimed`: a job of the attempt has begun to build. Only the first run of an attempt builds, so a job
+// that was started before and waits again (a forced qrerun, a preemption) can do nothing: its view has the
+// end "requeued".
 [[nodiscard]] JobView view_of(const Job& job, bool is_claimed = false);
 
-// Why qsub failed; codes as slurm::judge_refusal. A site's hooks refuse with any text, so only the messages of a table are
-// about the request.
+// Why qsub failed; codes as slurm::judge_refusal. A site's hooks refuse with any text, so only the messages
+// of a table are about the request.
 [[nodiscard]] base::Error judge_refusal(const base::Finished& finished);
 
 // The argument of -l walltime: "1:30:00".
@@ -72,16 +74,32 @@ struct Answer {
 // The #PBS lines of a job.
 [[nodiscard]] std::string render_header(const JobRequest& job, const QueueSettings& of_builds);
 
-// What PBS says of a job before it is submitted. qsub has no dry run, so the limits of the queue and the sizes of the nodes
-// are compared.
-// `printed`: `qstat -Q -f QUEUE`, the attributes `enabled`, `started` and `resources_max.NAME`.
+// What PBS says of a job before it is submitted. qsub has no dry run, so the limits of the queue and the
+// sizes of the nodes are compared. `printed`: `qstat -Q -f QUEUE`, the attributes `enabled`, `started` and
+// `resources_max.NAME`.
 [[nodiscard]] TrialAnswer read_trial(std::string_view printed, const TrialJob& job);
 
-// Whether enough nodes of the queue are as large as a chunk of the job, also nodes that are down. `printed`: as above;
-// `nodes`: `pbsnodes -av`.
+// Says whether enough nodes of the queue are as large as a chunk of the job, also nodes that are down.
+// `printed`: as above; `nodes`: `pbsnodes -av`.
 [[nodiscard]] TrialAnswer compare_with_nodes(std::string_view printed, std::string_view nodes,
                                              const TrialJob& job);
 
 [[nodiscard]] TrialAnswer try_job(const std::string& header, const TrialJob& job, const AskMachine& ask);
+
+// `qstat -Q -f`. `default_queue`: that of the server.
+[[nodiscard]] std::vector<QueueSurvey> parse_queues(std::string_view text, const SurveyUser& user,
+                                                    std::string_view default_queue);
+// `pbsnodes -av`, with equal nodes together; memory that differs by less than a GiB is equal.
+[[nodiscard]] std::vector<NodeSurvey> parse_nodes(std::string_view text);
+// The attribute `name` of `qstat -B -f`; empty: not set.
+[[nodiscard]] std::string parse_server_attribute(std::string_view text, std::string_view name);
+
+// What the queue of a job allows, and those that it routes to: "small: walltime = 01:00:00, ncpus = 4; large:
+// …". `printed`: `qstat -Q -f`. Empty: it says nothing of this queue.
+[[nodiscard]] std::string describe_limits(std::string_view printed, const std::string& queue);
+
+// nullopt: this machine has no PBS, or it does not answer. Programs of the same names that belong to another
+// batch system are not PBS.
+[[nodiscard]] std::optional<BatchSurvey> survey(const SurveyUser& user, const AskMachine& ask);
 
 }  // namespace wheelyard::builder::pbs

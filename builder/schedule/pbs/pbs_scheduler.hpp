@@ -8,8 +8,8 @@
 //
 // Another user may give a job the same name: only those of this user count.
 //
-// A server without job history (OpenPBS's default) forgets a job when it ends: without an exit record, the cause of the
-// end is then unknown.
+// A server without job history (OpenPBS's default) forgets a job when it ends: without an exit record, the
+// cause of the end is then unknown.
 #pragma once
 
 #include "builder/schedule/batch_command.hpp"

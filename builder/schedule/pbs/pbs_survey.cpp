@@ -1,9 +1,16 @@
-#include "builder/schedule/pbs/pbs_survey.hpp"
+// What PBS reports of itself, for `site init`. The parsers are pure.
+//
+// Sources: qstat(1B), pbsnodes(8B) and "Attributes" of the PBS Professional Reference Guide.
+//
+//     Queue: main
+//         queue_type = Execution
+//         resources_max.walltime = 12:00:00
+#include "builder/schedule/pbs/pbs.hpp"
 
 #include <algorithm>
 #include <map>
 
-#include "builder/schedule/batch_units.hpp"
+#include "builder/schedule/batch_command.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder::pbs {
@@ -69,7 +76,8 @@ std::string why_closed(const Attributes& queue, const SurveyUser& user) {
     return "";
 }
 
-// A routing queue takes a job if one of its destinations does: the widest of those that take a job of one node.
+// A routing queue takes a job if one of its destinations does: the widest of those that take a job of one
+// node.
 void narrow_to_destinations(QueueSurvey& queue, std::string_view destinations, const std::vector<Stanza>& all,
                             const SurveyUser& user) {
     std::int64_t minutes = 0, memory_mib = 0;

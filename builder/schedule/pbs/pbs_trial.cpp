@@ -6,8 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "builder/schedule/batch_units.hpp"
-#include "builder/schedule/pbs/pbs_survey.hpp"
+#include "builder/schedule/batch_command.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 
@@ -53,8 +52,8 @@ std::string text_of(const Chunk& chunk) {
     return text;
 }
 
-// PBS sends jobs of a queue to the nodes that name it, where there are such nodes, and otherwise to those that name none. A
-// routing queue may send them anywhere.
+// PBS sends jobs of a queue to the nodes that name it, where there are such nodes, and otherwise to those
+// that name none. A routing queue may send them anywhere.
 std::vector<NodeSurvey> nodes_of_queue(std::string_view printed, std::string_view nodes,
                                        const std::string& queue) {
     std::vector<NodeSurvey> all = parse_nodes(nodes);
@@ -74,7 +73,8 @@ std::int64_t count_suitable(const std::vector<NodeSurvey>& nodes, const Chunk& c
     return count;
 }
 
-// The parts that no node has; if nodes have each of them, but not together, the parts without which the chunk fits.
+// The parts that no node has; if nodes have each of them, but not together, the parts without which the chunk
+// fits.
 std::vector<RefusedPart> too_large(const std::vector<NodeSurvey>& nodes, const Chunk& chunk) {
     std::vector<RefusedPart> alone, together;
     for (const auto& [part, size] :

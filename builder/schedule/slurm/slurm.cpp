@@ -6,8 +6,8 @@
 #include <span>
 
 #include "builder/attempt/limits.hpp"
-#include "builder/schedule/batch_units.hpp"
-#include "builder/schedule/job_script.hpp"
+#include "builder/schedule/batch_command.hpp"
+#include "builder/schedule/scheduler.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/utf8.hpp"
 
@@ -53,8 +53,9 @@ constexpr std::array<StateRow, 29> states = {{
     {"RECONFIG_FAIL", JobState::vanished, EndCause::not_launched},
 }};
 
-// Pending reasons that never clear on their own (job_state_reason.c, as in 24.11). All others (Resources, Priority, a
-// limit on running jobs, a hold, a partition that is down) clear, or a person set them on purpose.
+// Pending reasons that never clear on their own (job_state_reason.c, as in 24.11). All others (Resources,
+// Priority, a limit on running jobs, a hold, a partition that is down) clear, or a person set them on
+// purpose.
 constexpr std::array<std::string_view, 9> hopeless = {
     "AccountNotAllowed", "BadConstraints",     "DependencyNeverSatisfied", "InvalidAccount", "InvalidQOS",
     "MaxMemPerLimit",    "PartitionNodeLimit", "PartitionTimeLimit",       "QOSNotAllowed",
@@ -88,9 +89,10 @@ std::optional<EndCause> end_of_queued(const Job& job) {
     return std::nullopt;
 }
 
-// How the message of slurmctld begins, in the line "Batch job submission failed: …" (texts of slurm_strerror(),
-// src/common/slurm_errno.c, as in 22.05). All others may pass: a job_submit plugin refuses with text of its own and
-// "Unspecified error"; a budget is renewed, a user is added to an account; a controller is down.
+// How the message of slurmctld begins, in the line "Batch job submission failed: …" (texts of
+// slurm_strerror(), src/common/slurm_errno.c, as in 22.05). All others may pass: a job_submit plugin refuses
+// with text of its own and "Unspecified error"; a budget is renewed, a user is added to an account; a
+// controller is down.
 constexpr std::array<std::string_view, 34> refusals = {
     "Invalid partition name specified",
     "No partition specified or system default partition",

@@ -51,15 +51,15 @@ inline constexpr std::string_view sacct_format =
 
 // Errors: "scheduler.answer" (a line that cannot be parsed, so nothing is known).
 [[nodiscard]] base::Result<std::vector<Job>> parse_squeue(std::string_view text);
-// A job's memory is the largest MaxRSS of its steps. With --duplicates each run of a job has a row; the job is its last
-// run, and the others are its restarts (sacct of 22.05 has no field for them).
+// A job's memory is the largest MaxRSS of its steps. With --duplicates each run of a job has a row; the job
+// is its last run, and the others are its restarts (sacct of 22.05 has no field for them).
 [[nodiscard]] base::Result<std::vector<Job>> parse_sacct(std::string_view text);
 
-// `is_claimed`: a job of the attempt has begun to build. Only the first run of an attempt builds, so a job that was
-// queued again after that can do nothing: its view has the end "requeued".
+// `is_claimed`: a job of the attempt has begun to build. Only the first run of an attempt builds, so a job
+// that was queued again after that can do nothing: its view has the end "requeued".
 [[nodiscard]] JobView view_of(const Job& job, bool is_claimed = false);
 
-// Whether sbatch's standard error names what the job asks for: the same request will be refused again.
+// Says whether sbatch's standard error names what the job asks for: the same request will be refused again.
 [[nodiscard]] bool names_request(std::string_view standard_error);
 // Why sbatch failed, from its standard error:
 //     "scheduler.not_now"   certainly no job was created, and a retry may succeed
@@ -77,8 +77,8 @@ inline constexpr std::string_view sacct_format =
 
 // What Slurm reports of itself, for `site init`. The parsers are pure.
 //
-// Sources: sinfo(1), scontrol(1), sacctmgr(1), slurm.conf(5) and gres.conf(5) of Slurm 22.05, and the output of a real
-// 22.05.8 (the lines are in tests/builder/schedule/slurm/slurm_survey_test.cpp).
+// Sources: sinfo(1), scontrol(1), sacctmgr(1), slurm.conf(5) and gres.conf(5) of Slurm 22.05, and the output
+// of a real 22.05.8 (the lines are in tests/builder/schedule/slurm/slurm_survey_test.cpp).
 //
 //     sinfo: gpu|1|64|2|32|512000|gpu:a100:4(S:0-1)|amd,nvme
 inline constexpr std::string_view sinfo_nodes = "sinfo --noheader --exact --format='%R|%D|%c|%X|%Y|%m|%G|%f'";

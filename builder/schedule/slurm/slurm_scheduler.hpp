@@ -23,8 +23,8 @@ class SlurmScheduler final : public Scheduler {
     [[nodiscard]] bool is_batch_system() const override { return true; }
 
   private:
-    // The views of those `names` that accounting knows; `attempts` has their folders. Error: accounting cannot be
-    // queried.
+    // The views of those `names` that accounting knows; `attempts` has their folders. Error: accounting
+    // cannot be queried.
     [[nodiscard]] base::Result<std::map<std::string, JobView>> ask_accounting(
         const std::vector<std::string>& names, const std::map<std::string, AttemptFolder>& attempts) const;
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "builder/schedule/batch_units.hpp"
+#include "builder/schedule/batch_command.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder::slurm {

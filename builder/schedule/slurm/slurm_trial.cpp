@@ -12,7 +12,8 @@
 namespace wheelyard::builder::slurm {
 namespace {
 
-// Refusals whose words suggest a part (slurm_strerror() and sbatch of 22.05), for a site without a default queue, account or QOS.
+// Refusals whose words suggest a part (slurm_strerror() and sbatch of 22.05), for a site without a default
+// queue, account or QOS.
 struct ReasonRow {
     std::string_view text;
     JobPart part;
@@ -26,8 +27,8 @@ constexpr std::array<ReasonRow, 5> reasons = {{
     {"Requested time limit is invalid", JobPart::minutes},
 }};
 
-// Answers that say nothing about the request: slurmctld is down, or the user has submitted enough. What a plugin says
-// counts: `site check` shows it.
+// Answers that say nothing about the request: slurmctld is down, or the user has submitted enough. What a
+// plugin says counts: `site check` shows it.
 constexpr std::array<std::string_view, 17> not_about_it = {
     "Unable to contact slurm controller (connect failure)",
     "Connection refused",

@@ -1,4 +1,9 @@
-#include "indexer/avail_wheels/node/installed_torch.hpp"
+// The torch that the user's Python would import, by its files: `--why` judges extensions by it. Nothing is
+// started, and of its libraries only libc10.so (1 MB) is read.
+//
+//     site-packages/torch/version.py     __version__ = '2.6.0+cu124', cuda: Optional[str] = '12.4'
+//     site-packages/torch/lib/           libc10.so, libtorch_cuda.so, …
+#include "indexer/avail_wheels/node/node_probe.hpp"
 
 #include <system_error>
 #include <utility>

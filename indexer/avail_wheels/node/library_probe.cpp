@@ -1,5 +1,5 @@
 // Asks the loader for a list of what it would map, ldconfig for its cache, and the files for their versions.
-#include "indexer/avail_wheels/node/library_probe.hpp"
+#include "indexer/avail_wheels/node/node_probe.hpp"
 
 #include <sys/stat.h>
 
@@ -58,7 +58,8 @@ Library library_at(const HostProbe& probe, const fs::path& file) {
     return library;
 }
 
-// What an ELF file is for: its class, byte order and machine (System V ABI, chapter 4); empty: no regular ELF file.
+// What an ELF file is for: its class, byte order and machine (System V ABI, chapter 4); empty: no regular ELF
+// file.
 std::string elf_target(const fs::path& file) {
     constexpr std::string_view magic =
         "\x7f"
@@ -73,7 +74,8 @@ std::string elf_target(const fs::path& file) {
     return std::string(bytes.substr(4, 2)) + std::string(bytes.substr(18, 2));
 }
 
-// Whether the interpreter's loader would take this file. A node of another machine is not this interpreter's.
+// Says whether the interpreter's loader would take this file. A node of another machine is not this
+// interpreter's.
 bool is_for_interpreter(const HostProbe& probe, const Node& node, const fs::path& file) {
     const auto target = elf_target(probe.root / file.relative_path());
     if (target.empty()) return false;
@@ -88,8 +90,9 @@ struct Trace {
     std::string lacks;  // the first library that one of those needs and that is not found; empty: none
 };
 
-// glibc: "⇥libb.so => not found" on standard output; only what a found library needs is there, not what was preloaded in
-// vain. musl: "Error loading shared library libb.so: No such file or directory (needed by /lib/liba.so)".
+// glibc: "⇥libb.so => not found" on standard output; only what a found library needs is there, not what was
+// preloaded in vain. musl: "Error loading shared library libb.so: No such file or directory (needed by
+// /lib/liba.so)".
 std::string lacking_in(const base::Finished& finished) {
     for (const auto line : base::split_lines(finished.out)) {
         if (const auto end = line.find(" => not found"); end != std::string_view::npos)
@@ -103,8 +106,9 @@ std::string lacking_in(const base::Finished& finished) {
     return {};
 }
 
-// The loader's own list of what it would map, without running anything: of glibc with LD_TRACE_LOADED_OBJECTS, of musl with
-// --list. Preloaded libraries are searched for like those of the program.
+// The loader's own list of what it would map, without running anything: of glibc with
+// LD_TRACE_LOADED_OBJECTS, of musl with --list. Preloaded libraries are searched for like those of the
+// program.
 //
 //     ⇥libgsl.so.27 => /lib/x86_64-linux-gnu/libgsl.so.27 (0x00007f…)
 //
@@ -161,8 +165,9 @@ std::vector<std::vector<std::string>> batches_of(const std::vector<std::string>&
     return batches;
 }
 
-// Adds what is known of `names` to `found`. Where a library of the batch lacks one that it needs, halves tell which. No
-// run is left after the first without an answer: a file system that is stuck takes each run's whole time.
+// Adds what is known of `names` to `found`. Where a library of the batch lacks one that it needs, halves tell
+// which. No run is left after the first without an answer: a file system that is stuck takes each run's whole
+// time.
 void trace_libraries(const HostProbe& probe, const Node& node, const std::vector<std::string>& names,
                      std::size_t& runs_left, std::map<std::string, Library, std::less<>>& found) {
     if (names.empty() || runs_left == 0) return;
@@ -262,7 +267,8 @@ void write_library_cache(const HostProbe& probe, const std::string& key, const b
     if (!error) (void)base::replace_file(file, json.render());
 }
 
-// The first name lib….so… for each "-l…", as CPython's Lib/ctypes/util.py finds it. nullopt: there is no list.
+// The first name lib….so… for each "-l…", as CPython's Lib/ctypes/util.py finds it. nullopt: there is no
+// list.
 std::optional<std::map<std::string, std::string, std::less<>>> search_ldconfig(
     const HostProbe& probe, const std::vector<std::string>& searched) {
     const std::string listed = output_of(probe, {"/sbin/ldconfig", "-p"}, python_timeout_ms);

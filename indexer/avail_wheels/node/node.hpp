@@ -28,7 +28,7 @@ struct Library {
         {};  // a library that it needs, or one of those does, and that is not there; empty: none
 };
 
-// The torch of the Python (installed_torch.hpp).
+// The torch of the Python (node_probe.hpp).
 struct InstalledTorch {
     std::string version;  // "2.6.0+cu124"
     std::string folder;   // "/opt/venv/lib/python3.11/site-packages/torch"
@@ -54,9 +54,9 @@ struct Node {
     std::vector<std::string> module_folders = {};
     // By the names that were asked; those with a folder are files. Others are unknown.
     std::map<std::string, Library, std::less<>> libraries = {};
-    // Whether the folders of its standard library and packages have these modules; others are unknown.
+    // Says whether the folders of its standard library and packages have these modules; others are unknown.
     std::map<std::string, bool, std::less<>> found_modules = {};
-    // Whether its PyPy has these C functions; others are unknown.
+    // Says whether its PyPy has these C functions; others are unknown.
     std::map<std::string, bool, std::less<>> found_functions = {};
     std::optional<InstalledTorch> torch = {};  // absent: there is none, or nobody asked
     bool is_described = false;  // from the site file or --assume: its libraries cannot be asked

@@ -19,6 +19,10 @@ namespace wheelyard::avail_wheels {
 
 namespace fs = std::filesystem;
 
+namespace templates {
+extern const std::string_view ask_python;
+}
+
 namespace {
 
 // /proc/cpuinfo of 1,000 processors: 2 MiB.
@@ -129,10 +133,6 @@ std::string fault_of(const base::Result<base::Finished>& finished) {
 
 // Asks the interpreter itself, as pip does (packaging's _manylinux): a Python of a Gentoo prefix, of EESSI or
 // of Nix has a glibc of its own.
-//
-// Where it looks for modules comes last, as `site` computes it without -I and -S: that of a user counts unless the
-// environment (venv) leaves it out. Path lines of .pth files count, their code is not run. Folders that do not exist yet are
-// listed, too, because the answer is cached.
 PythonAnswer ask_python(const HostProbe& probe, const std::string& file) {
     PythonAnswer answer;
     if (file.empty()) return answer;
@@ -143,55 +143,36 @@ PythonAnswer ask_python(const HostProbe& probe, const std::string& file) {
             answer.fault += ": it is a link to " + fs::read_symlink(file, error).native();
         return answer;
     }
-    constexpr const char* question =
-        "import os, sys, sysconfig\n"
-        "try: libc = os.confstr('CS_GNU_LIBC_VERSION') or 'none'\n"
-        "except (AttributeError, OSError, ValueError): libc = 'none'\n"
-        "variable = sysconfig.get_config_var\n"
-        "print(sys.implementation.name, '.'.join(map(str, sys.version_info[:3])),"
-        " variable('Py_GIL_DISABLED') or 0, libc.replace(' ', '-'), variable('SOABI') or '-',"
-        " int(bool(variable('Py_DEBUG'))))\n"
-        "print(sys.executable)\n"
-        "try:\n"
-        " import site\n"
-        " site.exec = lambda *line: None\n"
-        " site.ENABLE_USER_SITE = not os.environ.get('PYTHONNOUSERSITE')\n"
-        " known = site.venv(set())\n"
-        " users = [site.getusersitepackages()] if site.ENABLE_USER_SITE else []\n"
-        " site.addsitepackages(site.addusersitepackages(known))\n"
-        " print('\\n'.join(dict.fromkeys(sys.path + users + site.getsitepackages())))\n"
-        "except Exception: pass";
     base::Command command;
-    command.argv = {file, "-I", "-S", "-c", question};
+    command.argv = {file, "-I", "-S", "-c", std::string(templates::ask_python)};
     command.environment = probe.environment;
     command.timeout_ms = python_timeout_ms;
     const auto finished = probe.run(command);
     answer.fault = fault_of(finished);
     if (!finished || finished->timed_out || finished->exit_code != 0) return answer;
-    const auto lines = base::split_lines(base::trim(finished->out));
-    const auto words = base::split(lines.empty() ? std::string_view() : base::trim(lines.front()), ' ');
-    if (words.size() < 3) return answer;
-    if (words[0] != "cpython" && words[0] != "pypy") {
+    const auto said = io::parse_json(finished->out);
+    if (!said) return answer;
+    const std::string name = said->string_or("name", {});
+    auto python = parse_python(said->string_or("version", {}));
+    if (name.empty() || !python) return answer;
+    if (name != "cpython" && name != "pypy") {
         answer.fault = "is neither CPython nor PyPy";
         return answer;
     }
-    auto python = parse_python(words[1]);
-    if (!python) return answer;
-    python->free_threaded = words[2] == "1";
-    python->pypy = words[0] == "pypy";
-    if (python->pypy && words.size() > 4) python->pypy_abi = pypy_abi_of(words[4]);
-    python->debug = !python->pypy && words.size() > 5 && words[5] == "1";
+    python->free_threaded = said->bool_or("free_threaded", false);
+    python->pypy = name == "pypy";
+    if (python->pypy) python->pypy_abi = pypy_abi_of(said->string_or("soabi", {}));
+    python->debug = !python->pypy && said->bool_or("debug", false);
     answer.python = std::move(*python);
     answer.fault.clear();
-    if (lines.size() > 1) answer.interpreter = base::trim(lines[1]);
-    for (std::size_t at = 2; at < lines.size() && answer.module_folders.size() < max_module_folders; ++at) {
-        if (const auto folder = base::trim(lines[at]); folder.starts_with('/'))
-            answer.module_folders.emplace_back(folder);
-    }
-    constexpr std::string_view glibc = "glibc-";
-    if (words.size() > 3 && words[3].starts_with(glibc))
-        answer.glibc = Dotted::parse(words[3].substr(glibc.size()));
-    answer.has_other_libc = words.size() > 3 && words[3] == "none";
+    answer.interpreter = said->string_or("executable", {});
+    for (std::string& folder : said->texts("folders"))
+        if (folder.starts_with('/') && answer.module_folders.size() < max_module_folders)
+            answer.module_folders.push_back(std::move(folder));
+    const std::string libc = said->string_or("libc", {});
+    constexpr std::string_view glibc = "glibc ";
+    if (libc.starts_with(glibc)) answer.glibc = Dotted::parse(libc.substr(glibc.size()));
+    answer.has_other_libc = libc == "none";
     return answer;
 }
 

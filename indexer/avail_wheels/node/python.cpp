@@ -41,8 +41,9 @@ bool is_dangling(const std::string& file) {
     return fs::is_symlink(file, error) && !fs::exists(file, error);
 }
 
-// The environment or module whose bin/ is `folder`, and whose Python is gone: of a virtual environment and of a module also
-// where nothing is left. A shell goes on to the next Python on PATH, for which nobody chose wheels.
+// The environment or module whose bin/ is `folder`, and whose Python is gone: of a virtual environment and of
+// a module also where nothing is left. A shell goes on to the next Python on PATH, for which nobody chose
+// wheels.
 bool has_lost_its_python(const EnvironmentMap& environment, const std::string& folder) {
     const auto is_bin_of = [&](const char* name) {
         return lies_in(folder + "/python", variable(environment, name));

@@ -40,11 +40,12 @@ struct Python {
 
 // The full path of the first executable `name` on the environment's PATH; empty: not found.
 [[nodiscard]] std::string program_on_path(const EnvironmentMap& environment, const std::string& name);
-// The first `python3` or `python` on PATH, by folder; empty: none. Where the active environment or module has lost its
-// Python, that one, although it is not there: another must not take its place unseen.
+// The first `python3` or `python` on PATH, by folder; empty: none. Where the active environment or module has
+// lost its Python, that one, although it is not there: another must not take its place unseen.
 [[nodiscard]] std::string first_python(const EnvironmentMap& environment);
 // The Python that a plain `pip` of this shell installs for: first_python() if it belongs to the active
-// environment or module, otherwise the interpreter of the first `pip` on PATH, even if that is gone. Empty: none.
+// environment or module, otherwise the interpreter of the first `pip` on PATH, even if that is gone. Empty:
+// none.
 [[nodiscard]] std::string python_of_pip(const EnvironmentMap& environment);
 
 }  // namespace wheelyard::avail_wheels

@@ -141,7 +141,8 @@ std::string_view machine_called(std::string_view name) {
 
 namespace {
 
-// What was meant by a word that is no assignment, or by a key that there is not; empty: nothing that is known.
+// What was meant by a word that is no assignment, or by a key that there is not; empty: nothing that is
+// known.
 std::string meant_by(std::string_view key, bool is_assignment) {
     struct Key {
         std::string_view elsewhere, meant;

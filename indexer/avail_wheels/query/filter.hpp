@@ -3,15 +3,19 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "indexer/avail_wheels/node/python.hpp"
 #include "indexer/avail_wheels/query/query.hpp"
 #include "lib/wheel/specifier.hpp"
+#include "lib/wheel/tags.hpp"
 
 namespace wheelyard::avail_wheels {
 
-// Whether one specifier names an exact version: an installer then takes a yanked file of it (PEP 592).
+// Says whether one specifier names an exact version: an installer then takes a yanked file of it (PEP 592).
 [[nodiscard]] bool pins_version(const wheel::SpecifierSet& specifiers);
 
 class Filter {
@@ -36,5 +40,20 @@ class Filter {
     TextMap<Suits> suits_;  // by TagSet::text
     TextMap<std::optional<wheel::SpecifierSet>> requires_python_;
 };
+
+// The tags that pip supports in an environment, computed once.
+
+struct PipTags {
+    std::set<wheel::Tag> tags;
+    std::set<std::pair<std::string, std::string>> abis;  // Python and ABI of each tag, for any platform
+    std::set<std::string> platforms;                     // with those of PEP 600, without "any"
+};
+
+// What pip sees of a Python, on any machine: of a PyPy whose ABI is unknown, one environment for each ABI
+// that there is.
+[[nodiscard]] std::vector<wheel::Environment> environments_of(const Python& python);
+
+// Cached for the life of the process, because a query has few environments. Not thread-safe.
+[[nodiscard]] const PipTags& supported_tags_of(const wheel::Environment& environment);
 
 }  // namespace wheelyard::avail_wheels

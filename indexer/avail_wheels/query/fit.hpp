@@ -1,7 +1,7 @@
 // Decides whether a wheel runs on a node, and if not, names one missing thing. Pure.
 //
-// The checks run in the order of `checks` in judge() and the first "no" wins. Unknown properties of the node or
-// the wheel never give a "no".
+// The checks run in the order of `checks` in judge() and the first "no" wins. Unknown properties of the node
+// or the wheel never give a "no".
 #pragma once
 
 #include <functional>
@@ -31,15 +31,17 @@ struct Fit {
     bool operator==(const Fit&) const = default;
 };
 
-// The wheels that a project has, if the source of the candidate owns it, so that installers find no others; nullptr: it
-// does not, or that is unknown. Empty: the source has none, and nothing else either.
+// The wheels that a project has, if the source of the candidate owns it, so that installers find no others;
+// nullptr: it does not, or that is unknown. Empty: the source has none, and nothing else either.
 using OwnedWheels = std::function<const std::vector<Candidate>*(const std::string& project)>;
 
-// The versions that a lock has for the node, by project. Installers take these and do not ask what a package requires
-// (PEP 751), so one that does not satisfy it is "unknown": the author of the lock may have overridden the requirement.
+// The versions that a lock has for the node, by project. Installers take these and do not ask what a package
+// requires (PEP 751), so one that does not satisfy it is "unknown": the author of the lock may have
+// overridden the requirement.
 using LockedVersions = std::map<std::string, std::vector<wheel::Version>, std::less<>>;
 
-// A wheel that an installer takes for a requirement, and the extras that this names: "socks" of requests[socks].
+// A wheel that an installer takes for a requirement, and the extras that this names: "socks" of
+// requests[socks].
 using Taken = std::pair<const Candidate*, std::vector<std::string>>;
 
 // What is known of such a wheel, itself judged with all that it requires.

@@ -28,7 +28,7 @@ std::string driver_text(const Dotted& driver, const AcceleratorKind& kind) {
     return driver.text() + (known ? " (" + std::string(kind.title) + " " + known->text() + ")" : "");
 }
 
-// Whether the toolkit that the node's driver supports is within this bound of a variant.
+// Says whether the toolkit that the node's driver supports is within this bound of a variant.
 std::optional<bool> is_within(const Node& node, const AcceleratorKind& kind,
                               const wheel::VariantProperty& bound) {
     const auto toolkit = Dotted::parse(bound.value);
@@ -71,8 +71,8 @@ std::optional<bool> has_property(const Node& node, const wheel::VariantProperty&
     return std::nullopt;
 }
 
-// PEP 825: of every feature the node has at least one value. Never "yes": which installer will ask is not known, and those
-// without variants pass the file name over.
+// PEP 825: of every feature the node has at least one value. Never "yes": which installer will ask is not
+// known, and those without variants pass the file name over.
 Fit check_variant(const Question& q) {
     const std::string& label = q.candidate.tags->variant;
     if (label.empty()) return {};
@@ -109,7 +109,8 @@ Fit check_variant(const Question& q) {
 
 namespace {
 
-// Whether any GPU of the node runs any of the code. `needs_jit`: only by compiling it when it is loaded (PTX).
+// Says whether any GPU of the node runs any of the code. `needs_jit`: only by compiling it when it is loaded
+// (PTX).
 bool gpu_suits(const Needs& needs, const Gpus& gpus, bool& needs_jit) {
     for (const bool is_portable : {false, true}) {
         for (const GpuNeeds& one : needs.gpus) {

@@ -68,16 +68,17 @@ template <typename Things, typename Check>
 [[nodiscard]] std::string listed(const std::vector<std::string>& texts);  // "a, b", at most six
 
 enum class TagPart { python_and_abi, platform, all };
-// pip's rule: at least one of the wheel's tags is supported by this Python. Of the platforms alone: by some Python here.
+// pip's rule: at least one of the wheel's tags is supported by this Python. Of the platforms alone: by some
+// Python here.
 [[nodiscard]] bool pip_takes(const Candidate& candidate, const Node& node, const Python& python,
                              TagPart part);
 // The Python of the node that takes its tags and its Requires-Python; nullptr: none.
 [[nodiscard]] const Python* taking_python(const Question& q);
-// The facts have one version for the files of all machines: interpret_core has a library for aarch64 that needs
-// glibc 2.34, and one for x86-64 that needs 2.4.
+// The facts have one version for the files of all machines: interpret_core has a library for aarch64 that
+// needs glibc 2.34, and one for x86-64 that needs 2.4.
 [[nodiscard]] bool is_for_several(const Question& q);
-// Whether the node has this property of a variant; nullopt: that is not known. The words are those of the providers
-// that installers have built in.
+// Says whether the node has this property of a variant; nullopt: that is not known. The words are those of
+// the providers that installers have built in.
 [[nodiscard]] std::optional<bool> has_property(const Node& node, const wheel::VariantProperty& property);
 
 }  // namespace wheelyard::avail_wheels::checks

@@ -17,8 +17,8 @@ std::string name_of_module(std::string_view module) {
     return std::string(module.substr(0, module.find('/')));
 }
 
-// Its entry among what the loader was asked: that of the wheel's own search paths before that of the process, because
-// they are searched first unless LD_LIBRARY_PATH has the library, too. nullptr: unknown.
+// Its entry among what the loader was asked: that of the wheel's own search paths before that of the process,
+// because they are searched first unless LD_LIBRARY_PATH has the library, too. nullptr: unknown.
 const Library* library_here(const Question& q, const std::string& name) {
     for (const auto& path : q.needs.search_paths) {
         const auto own = q.node.libraries.find(path + "/" + name);

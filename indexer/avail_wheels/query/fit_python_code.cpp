@@ -27,8 +27,8 @@ bool may_lack_pkg_resources(const std::string& text) {
            requirement->specifiers.contains(*without, wheel::Prereleases::allowed);
 }
 
-// A module of another project, which nothing that the wheel requires brings. One with a dot is a name of the standard library
-// that a newer program wrote down.
+// A module of another project, which nothing that the wheel requires brings. One with a dot is a name of the
+// standard library that a newer program wrote down.
 Fit check_undeclared(const Question& q, const std::string& name, const std::string& by) {
     const auto found = q.node.found_modules.find(name);
     const bool is_there = found != q.node.found_modules.end() && found->second;

@@ -19,9 +19,9 @@ constexpr std::string_view required_code = "required";
 
 constexpr int max_older_versions = 8;  // that are tried in place of one that requires what is missing
 
-// What an installer takes of `there`: the wheels of the newest version that satisfies the requirement and has one for a Python of
-// the node; of a pre-release only if there is no other, and yanked ones only if it pins a version that has no other. `below`:
-// only versions that are older.
+// What an installer takes of `there`: the wheels of the newest version that satisfies the requirement and has
+// one for a Python of the node; of a pre-release only if there is no other, and yanked ones only if it pins a
+// version that has no other. `below`: only versions that are older.
 std::vector<const Candidate*> taken_of(const Node& node, const wheel::Requirement& requirement,
                                        const std::vector<Candidate>& there,
                                        const wheel::Version* below = nullptr, bool yanked = false) {
@@ -65,7 +65,8 @@ std::string versions_of(const std::vector<Candidate>& there) {
     return base::join(versions, ", ") + (is_long ? " …" : "");
 }
 
-// "torch 2.6.0, 2.5.1"; of those that would satisfy the requirement also for whom they are: "tornado 6.6.1 for aarch64 alone".
+// "torch 2.6.0, 2.5.1"; of those that would satisfy the requirement also for whom they are: "tornado 6.6.1
+// for aarch64 alone".
 std::string what_is_there(const Question& q, const wheel::Requirement& requirement,
                           const std::vector<Candidate>& there) {
     constexpr std::size_t max_shown = 4;
@@ -111,8 +112,8 @@ Fit check_locked(const LockedVersions& locked, const wheel::Requirement& require
                                         base::join(versions, ", "));
 }
 
-// Whether a Python of the node needs it. An installer keeps of a variant's properties those that its node has: where a feature
-// has several values, a marker may hold for one of them only.
+// Says whether a Python of the node needs it. An installer keeps of a variant's properties those that its
+// node has: where a feature has several values, a marker may hold for one of them only.
 bool is_asked(const Question& q, const wheel::Requirement& requirement,
               const std::vector<std::string>& extras) {
     if (!requirement.marker) return true;
@@ -140,8 +141,8 @@ struct Asked {
     std::string text;  // without its marker
 };
 
-// What a Python of the node asks for; PyPy has cffi, whose version is its own. A requirement of the wheel's own project adds
-// extras: foo[all] requires foo[x,y].
+// What a Python of the node asks for; PyPy has cffi, whose version is its own. A requirement of the wheel's
+// own project adds extras: foo[all] requires foo[x,y].
 std::vector<Asked> asked_requirements(const Question& q) {
     std::vector<Asked> asked;
     if (!q.needs.requires_dist || q.node.pythons.empty()) return asked;
@@ -174,7 +175,8 @@ const std::vector<Candidate>* wheels_for(const Installing& how, const wheel::Req
     return owned != nullptr || !how.has ? owned : how.has(requirement.project);
 }
 
-// The import may do without one that does not run, so that is unknown. One that requires what is missing may be installed.
+// The import may do without one that does not run, so that is unknown. One that requires what is missing may
+// be installed.
 Fit check_taken(const Question& q, const wheel::Requirement& requirement,
                 const std::vector<const Candidate*>& taken) {
     Fit first;
@@ -199,7 +201,8 @@ Fit check_taken(const Question& q, const wheel::Requirement& requirement,
     return first;
 }
 
-// As pip does, an older version is taken where the newest requires what is missing and the older one does not.
+// As pip does, an older version is taken where the newest requires what is missing and the older one does
+// not.
 Fit check_newest(const Question& q, const wheel::Requirement& requirement,
                  const std::vector<Candidate>& there, std::vector<const Candidate*> taken) {
     Fit newest = check_taken(q, requirement, taken);
@@ -273,7 +276,8 @@ std::string_view major_of(std::string_view version) {
 
 }  // namespace
 
-// What the wheel needs of torch is what the installed one has; an installer that brings another torch is another question.
+// What the wheel needs of torch is what the installed one has; an installer that brings another torch is
+// another question.
 Fit check_torch(const Question& q) {
     if (!q.node.torch || q.candidate.release->project == "torch") return {};
     const InstalledTorch& torch = *q.node.torch;

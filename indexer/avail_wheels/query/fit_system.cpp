@@ -1,8 +1,8 @@
 // What pip asks of a node, and the processor: machine, Python, C library, tags.
 #include <algorithm>
 
+#include "indexer/avail_wheels/query/filter.hpp"
 #include "indexer/avail_wheels/query/fit_checks.hpp"
-#include "indexer/avail_wheels/query/pip_tags.hpp"
 #include "indexer/avail_wheels/query/query.hpp"
 #include "lib/wheel/tags.hpp"
 
@@ -42,7 +42,7 @@ bool pip_takes(const Candidate& candidate, const Node& node, const Python& pytho
 
 namespace {
 
-// Whether the wheel is for one ABI of PyPy, and that of this one is unknown.
+// Says whether the wheel is for one ABI of PyPy, and that of this one is unknown.
 bool is_abi_unknown(const Candidate& candidate, const Python& python) {
     return python.pypy && python.pypy_abi.empty() &&
            std::find(candidate.tags->abis.begin(), candidate.tags->abis.end(), "none") ==

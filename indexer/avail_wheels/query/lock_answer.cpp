@@ -57,7 +57,8 @@ bool is_version_of(const LockedPackage& package, const Candidate& wheel) {
            package.exact.contains(wheel.release->version, wheel::Prereleases::allowed);
 }
 
-// The wheel that counts: one that runs, with the lock's bytes; of those that do not run, the one that comes closest.
+// The wheel that counts: one that runs, with the lock's bytes; of those that do not run, the one that comes
+// closest.
 const Candidate* best_of(const LockedPackage& package, const std::vector<Candidate>& judged) {
     const auto rank = [&](const Candidate& wheel) {
         const bool may_run = wheel.runs != "no";

@@ -46,19 +46,19 @@ struct LockTarget {
 // The packages whose markers hold, with the extras and groups that are chosen.
 [[nodiscard]] std::vector<const LockedPackage*> packages_for(const Lock& lock, const LockTarget& place);
 
-// Whether it has the version of one of `packages`.
+// Says whether it has the version of one of `packages`.
 [[nodiscard]] bool is_locked(const Candidate& wheel, const std::vector<const LockedPackage*>& packages);
 [[nodiscard]] LockedVersions locked_versions(const std::vector<const LockedPackage*>& packages);
 
-// One for each of `packages`. `judged`: the wheels of their versions, judged for the node; `others`: wheels of these
-// projects of any version, newest first.
+// One for each of `packages`. `judged`: the wheels of their versions, judged for the node; `others`: wheels
+// of these projects of any version, newest first.
 [[nodiscard]] std::vector<LockedHere> compare_lock(const std::vector<const LockedPackage*>& packages,
                                                    const LockTarget& place,
                                                    const std::vector<Candidate>& judged,
                                                    const std::vector<Candidate>& others);
 
-// Why installers refuse the whole lock here: its Pythons or those of a package, its environments, two entries of one
-// package.
+// Why installers refuse the whole lock here: its Pythons or those of a package, its environments, two entries
+// of one package.
 [[nodiscard]] std::vector<std::string> refusals_of_lock(const Lock& lock,
                                                         const std::vector<const LockedPackage*>& packages,
                                                         const LockTarget& place);

@@ -16,7 +16,7 @@ namespace {
 
 using io::Json;
 
-// Whether ELF files of this machine are not the host's (lib/inspect/elf/elf_identity.cpp).
+// Says whether ELF files of this machine are not the host's (lib/inspect/elf/elf_identity.cpp).
 bool is_device_machine(std::string_view machine) {
     const auto kinds = accelerator::accelerator_kinds();
     return machine == "bpf" || std::any_of(kinds.begin(), kinds.end(),

@@ -42,8 +42,8 @@ struct Needs {
     std::vector<std::string> machines;  // empty: any
     std::optional<Dotted> glibc;
     std::string cpu;  // "x86-64-v3"; empty: unknown or none
-    // What of its import was compiled for AVX, or AVX-512, as a whole, or has SVE code that nothing chooses; empty: nothing is
-    // known to.
+    // What of its import was compiled for AVX, or AVX-512, as a whole, or has SVE code that nothing chooses;
+    // empty: nothing is known to.
     std::string avx_code, avx512_code, sve_code;
     // C functions of PyPy that its import needs, and those that other parts do, by module.
     std::map<std::string, std::vector<std::string>, std::less<>> pypy_names, pypy_later;
@@ -51,7 +51,8 @@ struct Needs {
     std::vector<std::string> mpi;  // libraries: "libmpi.so.40"
     std::vector<std::string> modules;      // modules it was built against: "cudacore/12.2.2"
     std::vector<NeededLibrary> libraries;  // without those of the C library
-    // Of these, what the import does not need, and what it may need, with what does: {"libX11.so.6", "rdkit.Chem.Draw"}.
+    // Of these, what the import does not need, and what it may need, with what does: {"libX11.so.6",
+    // "rdkit.Chem.Draw"}.
     std::map<std::string, std::string, std::less<>> later, maybe;
     std::map<std::string, std::string, std::less<>>
         surely;  // the same of no known kind, that it needs for certain
@@ -63,7 +64,8 @@ struct Needs {
     std::optional<Dotted>
         manylinux_glibc;  // that the manylinux tag asks for which its bytes fit; absent: none does
     std::optional<std::vector<std::string>> requires_dist;  // absent: unknown
-    // The torches that it can be loaded with, by the names that the wheel imports: {"2.4", "2.9"}; empty: unknown, or torch is not used.
+    // The torches that it can be loaded with, by the names that the wheel imports: {"2.4", "2.9"}; empty:
+    // unknown, or torch is not used.
     std::string torch_at_least, torch_below, torch_cxx11_abi;
     std::vector<std::string> torch_libraries;  // "libtorch_cuda.so"
     bool has_code = false;                     // files for the processor
@@ -81,11 +83,12 @@ struct Needs {
 [[nodiscard]] std::vector<std::string> modules_to_ask(const Needs& needs);
 // The C functions of PyPy that a node is asked for.
 [[nodiscard]] std::vector<std::string> functions_to_ask(const Needs& needs);
-// The library that defines versions of this prefix: "GLIBCXX" → "libstdc++.so.6"; empty: none that is checked.
+// The library that defines versions of this prefix: "GLIBCXX" → "libstdc++.so.6"; empty: none that is
+// checked.
 [[nodiscard]] std::string_view library_of_prefix(std::string_view prefix);
-// Whether every Linux system with Python has it.
+// Says whether every Linux system with Python has it.
 [[nodiscard]] bool is_everywhere(std::string_view library);
-// Whether installing `project` (normalised) brings the library.
+// Says whether installing `project` (normalised) brings the library.
 [[nodiscard]] bool brings(std::string_view project, const NeededLibrary& library);
 
 // Only the modules, for a column: "cudacore/12.2.2,openmpi/4.1.6".

@@ -46,17 +46,18 @@ struct Answer {
 
 [[nodiscard]] bool allows_python(const wheel::SpecifierSet& requires_python, const Python& python);
 
-// Drops requirements whose marker excludes every Python of the query (none: every Python 3) on `machine` (empty: on each of
-// some machines). The kernel's version is unknown here: no marker of it holds.
+// Drops requirements whose marker excludes every Python of the query (none: every Python 3) on `machine`
+// (empty: on each of some machines). The kernel's version is unknown here: no marker of it holds.
 [[nodiscard]] std::vector<Wanted> applicable(std::vector<Wanted> wanted, const std::vector<Python>& pythons,
                                              const std::string& machine);
 
-// Whether the marker of a requirement, if it has one, holds for one of these Pythons on `machine`; empty: for any.
+// Says whether the marker of a requirement, if it has one, holds for one of these Pythons on `machine`;
+// empty: for any.
 [[nodiscard]] bool applies(const Wanted& wanted, const std::vector<Python>& pythons,
                            const std::string& machine);
 
-// Whether a marker holds for a Python on `machine`, with no extra. The kernel's version is unknown. `others`: more
-// variables, such as `extras` and `dependency_groups` of a lock.
+// Says whether a marker holds for a Python on `machine`, with no extra. The kernel's version is unknown.
+// `others`: more variables, such as `extras` and `dependency_groups` of a lock.
 [[nodiscard]] bool marker_holds(const wheel::Marker& marker, const Python& python, const std::string& machine,
                                 const wheel::MarkerEnvironment& others);
 

@@ -87,7 +87,8 @@ bool is_location(std::string_view line) {
     return first.find('/') != std::string_view::npos || first == "." || first.ends_with(".whl");
 }
 
-// Those of "--hash=sha256:ab… --hash sha256:cd…". Empty where one is of another algorithm, which is not known here.
+// Those of "--hash=sha256:ab… --hash sha256:cd…". Empty where one is of another algorithm, which is not known
+// here.
 std::vector<std::string> allowed_sha256s(std::string_view options) {
     constexpr std::string_view option = "--hash", algorithm = "sha256:";
     std::vector<std::string> allowed;

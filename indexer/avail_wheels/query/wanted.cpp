@@ -94,8 +94,8 @@ std::string simplified(std::string_view text) {
     return simple;
 }
 
-// A version as others separate it from its name: numpy=1.26 (conda), numpy/1.26 (modules), numpy:1.26 (images), numpy@latest
-// (npm), numpy 1.26. How it is said here; empty: nothing of that kind.
+// A version as others separate it from its name: numpy=1.26 (conda), numpy/1.26 (modules), numpy:1.26
+// (images), numpy@latest (npm), numpy 1.26. How it is said here; empty: nothing of that kind.
 std::string misspelt_version(std::string_view text) {
     std::size_t length = 0;
     while (length < text.size() && is_pattern_character(text[length]))

@@ -36,13 +36,14 @@ struct Wanted {
 // The names by which people import a project that has another one: "sklearn" of scikit-learn.
 [[nodiscard]] std::vector<std::string> modules_of_project(std::string_view project);
 
-// "numpy", "*cdf*", "numpy<1.23", "flash.attn", "torch[extra]==2.4.*". As in the Alliance's program, "numpy==*"
-// is any version, and "torch+cu126" is torch. "sklearn" is scikit-learn, too. The file name of a wheel is its version.
-// Error "wanted.invalid".
+// "numpy", "*cdf*", "numpy<1.23", "flash.attn", "torch[extra]==2.4.*". As in the Alliance's program,
+// "numpy==*" is any version, and "torch+cu126" is torch. "sklearn" is scikit-learn, too. The file name of a
+// wheel is its version. Error "wanted.invalid".
 [[nodiscard]] base::Result<Wanted> parse_wanted(std::string_view text);
 
-// Reads requirements.txt (comments, continued lines, ${VARIABLES}, nested -r, and bounds of -c; other options and URLs are
-// ignored, because they do not name a project of an index), pyproject.toml ([project] dependencies) or pylock.toml (PEP 751).
+// Reads requirements.txt (comments, continued lines, ${VARIABLES}, nested -r, and bounds of -c; other options
+// and URLs are ignored, because they do not name a project of an index), pyproject.toml ([project]
+// dependencies) or pylock.toml (PEP 751).
 [[nodiscard]] base::Result<std::vector<Wanted>> read_requirements(const std::filesystem::path& file,
                                                                   const EnvironmentMap& environment);
 

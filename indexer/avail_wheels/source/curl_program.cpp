@@ -1,6 +1,6 @@
-// curl prints heads and body to a pipe, so that the limits hold while they arrive. The URL and the headers are passed on
-// standard input, so that passwords do not appear in the argument list.
-#include "indexer/avail_wheels/source/curl_program.hpp"
+// curl prints heads and body to a pipe, so that the limits hold while they arrive. The URL and the headers
+// are passed on standard input, so that passwords do not appear in the argument list.
+#include "indexer/avail_wheels/source/source.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -10,7 +10,7 @@
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
 #include "lib/io/http_arrival.hpp"
-#include "lib/io/netrc_file.hpp"
+#include "lib/io/http_client.hpp"
 
 namespace wheelyard::avail_wheels {
 

@@ -48,8 +48,17 @@ namespace wheelyard::avail_wheels {
 // Valid values of -a, which are also the names of architecture folders.
 [[nodiscard]] const std::vector<std::string>& known_archs();
 
-// Error "index.absent": the URL answers 404, or it is the front page of a registry or of one of its indexes. The
-// advice names the indexes that the registry there has. Any other answer is taken for an index.
+// Error "index.absent": the URL answers 404, or it is the front page of a registry or of one of its indexes.
+// The advice names the indexes that the registry there has. Any other answer is taken for an index.
 [[nodiscard]] base::Status check_index(const simple::GetPage& get, const std::string& index_url);
+
+// Errors "http.library" (no curl on PATH) and "http.connect".
+[[nodiscard]] base::Result<io::HttpAnswer> get_by_curl_program(const std::string& url,
+                                                               const io::HttpHeaders& headers,
+                                                               const io::BodyLimit& limit);
+// Sends a small body; follows no redirect.
+[[nodiscard]] base::Result<io::HttpAnswer> post_by_curl_program(const std::string& url,
+                                                                const std::string& body,
+                                                                const io::HttpHeaders& headers);
 
 }  // namespace wheelyard::avail_wheels

@@ -9,7 +9,7 @@
 #include <system_error>
 #include <vector>
 
-#include "lib/base/digest/hash_text.hpp"
+#include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/temp_dir.hpp"
 #include "lib/base/limits.hpp"

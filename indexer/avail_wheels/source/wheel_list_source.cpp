@@ -1,5 +1,5 @@
-// Reads a wheel list. Lines are scanned, newest version first, only until a project's newest version is known,
-// and parsed only if their tags may be listed.
+// Reads a wheel list. Lines are scanned, newest version first, only until a project's newest version is
+// known, and parsed only if their tags may be listed.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -13,7 +13,8 @@ namespace wheelyard::avail_wheels {
 
 namespace {
 
-// Whether "torch-2.4.0-1" has another public version than `known`. False if the version is not normalised.
+// Says whether "torch-2.4.0-1" has another public version than `known`. False if the version is not
+// normalised.
 bool is_other_version(std::string_view release, const Release& known) {
     const auto text = release.substr(release.find('-') + 1);
     const auto version = wheel::Version::parse(text.substr(0, text.find('-')));
@@ -94,17 +95,9 @@ class WheelListReader {
     std::vector<Candidate> take() { return std::move(candidates_); }
 
   private:
-    [[nodiscard]] simple::FileLink link_of(const simple::WheelListWheel& wheel) const {
-        simple::FileLink link;
-        link.filename = wheel.filename;
-        link.requires_python = wheel.requires_python;
-        link.yanked = wheel.yanked;
-        link.yanked_reason = wheel.yanked_reason;
-        if (!with_facts_) return link;  // a table shows no more than this
-        link.url = file_url(files_url_, wheel.sha256, wheel.filename);
-        link.sha256 = wheel.sha256;
-        link.size = base::parse_decimal(wheel.size);
-        link.upload_time = wheel.upload_time;
+    [[nodiscard]] simple::FileLink link_of(const simple::WheelListLine& wheel) const {
+        simple::FileLink link{wheel.file(with_facts_)};  // a table shows no more than without
+        if (with_facts_) link.url = file_url(files_url_, link.sha256, link.filename);
         return link;
     }
 

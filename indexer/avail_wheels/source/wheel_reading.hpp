@@ -1,5 +1,5 @@
-// The facts of the wheels in a folder, which no wheel list has: read from the wheels themselves, and cached by path, size and
-// time below the user's cache folder, so that each wheel is read once.
+// The facts of the wheels in a folder, which no wheel list has: read from the wheels themselves, and cached
+// by path, size and time below the user's cache folder, so that each wheel is read once.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Renders the JSON document: lists stay lists, and unknown members are omitted.
-#include "indexer/avail_wheels/table/document.hpp"
+#include "indexer/avail_wheels/table/table.hpp"
 
 #include <utility>
 
@@ -28,9 +28,9 @@ Json render_wheel(const Candidate& candidate) {
                               {"arch", candidate.arch},
                               {"url", link.url}});
     if (!link.sha256.empty()) json.set("sha256", link.sha256);
-    if (link.size) json.set("size", *link.size);
+    if (link.size_bytes > 0) json.set("size", link.size_bytes);
     if (!link.requires_python.empty()) json.set("requires_python", link.requires_python);
-    if (!link.upload_time.empty()) json.set("upload_time", link.upload_time);
+    if (link.upload_time != 0) json.set("upload_time", base::render_rfc3339(link.upload_time));
     if (link.yanked) json.set("yanked", link.yanked_reason.empty() ? Json(true) : Json(link.yanked_reason));
     if (const auto modules = modules_of(candidate); !modules.empty())
         json.set("modules", Json::array_of(modules));

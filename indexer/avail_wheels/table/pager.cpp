@@ -1,5 +1,5 @@
 // Pipes text into the pager's standard input; the pager inherits our standard output.
-#include "indexer/avail_wheels/table/pager.hpp"
+#include "indexer/avail_wheels/table/table.hpp"
 
 #include <signal.h>
 #include <sys/ioctl.h>

@@ -1,5 +1,5 @@
-// The steps: 1 time, by the log's promise, 2 chain at that time, 3 use, 4 promise of the log of certificates, 5 inclusion,
-// 6 signature, 7 the entry is about these bytes, 8 who, 9 what.
+// The steps: 1 time, by the log's promise, 2 chain at that time, 3 use, 4 promise of the log of certificates,
+// 5 inclusion, 6 signature, 7 the entry is about these bytes, 8 who, 9 what.
 #include "lib/attest/sigstore/attestation.hpp"
 
 #include <algorithm>
@@ -8,10 +8,9 @@
 #include <utility>
 
 #include "lib/attest/envelope.hpp"
-#include "lib/attest/sigstore/certificate.hpp"
 #include "lib/attest/sigstore/limits.hpp"
 #include "lib/attest/sigstore/log_entry.hpp"
-#include "lib/attest/statement.hpp"
+#include "lib/attest/sigstore/trusted_root.hpp"
 #include "lib/io/json.hpp"
 #include "lib/wheel/filename.hpp"
 
@@ -90,7 +89,8 @@ base::Result<Verified> verify_one(const Given& given, std::string_view filename,
     return Verified{std::move(attested), std::move(publisher), given.attestation};
 }
 
-// In the order of their predicate types: the same attestations are the same document, in whatever order they came.
+// In the order of their predicate types: the same attestations are the same document, in whatever order they
+// came.
 base::Result<FileProvenance> verify_all(const std::vector<Given>& all_given, std::string_view filename,
                                         std::string_view sha256, const TrustedRoot& root) {
     if (all_given.size() > max_attestations)

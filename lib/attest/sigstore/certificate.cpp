@@ -1,5 +1,5 @@
 // Certificates with OpenSSL, whose headers this file alone of the module includes.
-#include "lib/attest/sigstore/certificate.hpp"
+#include "lib/attest/sigstore/trusted_root.hpp"
 
 #include <openssl/ct.h>
 #include <openssl/err.h>

@@ -1,4 +1,5 @@
-// Who signed: what an authority of Sigstore has put into a certificate, and the publisher of PEP 740 that it is.
+// Who signed: what an authority of Sigstore has put into a certificate, and the publisher of PEP 740 that it
+// is.
 #pragma once
 
 #include <array>
@@ -23,8 +24,8 @@ struct Identity {
     bool operator==(const Identity&) const = default;
     // A job that pull_request_claims lists: others may have written, or started, what it runs.
     [[nodiscard]] bool is_of_request() const;
-    // Of build_config, with neither the repository nor the ref: ".github/workflows/release.yml". Empty: it is not of the form
-    // REPOSITORY/FILE@REF or REPOSITORY/FILE@DIGEST (GitLab: REPOSITORY//FILE@…).
+    // Of build_config, with neither the repository nor the ref: ".github/workflows/release.yml". Empty: it is
+    // not of the form REPOSITORY/FILE@REF or REPOSITORY/FILE@DIGEST (GitLab: REPOSITORY//FILE@…).
     [[nodiscard]] std::string workflow() const;
 };
 
@@ -39,8 +40,8 @@ inline constexpr std::array claims{
     Claim{20, &Identity::trigger}, Claim{21, &Identity::run},
 };
 
-// Jobs of requests to merge, and jobs that may follow one, by what their identity tokens claim; `*` ends a beginning. A
-// certificate has the same values. docs/how-to/publish-from-ci.md lists the rows.
+// Jobs of requests to merge, and jobs that may follow one, by what their identity tokens claim; `*` ends a
+// beginning. A certificate has the same values. docs/how-to/publish-from-ci.md lists the rows.
 struct PullRequestClaim {
     std::string_view claim;
     std::string_view value;
@@ -67,7 +68,8 @@ inline constexpr std::array pull_request_claims{
     PullRequestClaim{"ref_path", "refs/merge-requests/*", &Identity::ref},
 };
 
-// The member `publisher` of PEP 740. Of a provider that PyPI does not know: its URI as `kind`, and the subject.
+// The member `publisher` of PEP 740. Of a provider that PyPI does not know: its URI as `kind`, and the
+// subject.
 [[nodiscard]] io::Json publisher_of(const Identity& identity);
 
 }  // namespace wheelyard::sigstore

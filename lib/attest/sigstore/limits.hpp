@@ -1,4 +1,5 @@
-// Limits of attestations and trusted roots, which anybody may have written. Real attestations have 5 to 11 kB.
+// Limits of attestations and trusted roots, which anybody may have written. Real attestations have 5 to 11
+// kB.
 #pragma once
 
 #include <cstddef>

@@ -70,8 +70,8 @@ base::Status read_proof(const Json& proof, LogEntry& entry) {
     return {};
 }
 
-// A checkpoint (c2sp.org/tlog-checkpoint): origin, size and root, an empty line, signatures. The name in the log's
-// signature line is the beginning of the origin: nothing of the line is left that nobody checks.
+// A checkpoint (c2sp.org/tlog-checkpoint): origin, size and root, an empty line, signatures. The name in the
+// log's signature line is the beginning of the origin: nothing of the line is left that nobody checks.
 base::Status check_checkpoint(const LogEntry& entry, const attest::PublicKey& key) {
     const auto fail_checkpoint = [](std::string value) {
         return refuse_entry("attestation.checkpoint",

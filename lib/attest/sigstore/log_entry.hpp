@@ -1,4 +1,5 @@
-// An entry of Rekor, version 1: the log's signed promise with a time, and the proof that the entry is in the log's tree.
+// An entry of Rekor, version 1: the log's signed promise with a time, and the proof that the entry is in the
+// log's tree.
 //
 //     {"logIndex":"146…","logId":{"keyId":"BASE64"},"kindVersion":{"kind":"dsse","version":"0.0.1"},"integratedTime":"173…",
 //      "inclusionPromise":{"signedEntryTimestamp":"BASE64"},
@@ -42,14 +43,16 @@ struct Logged {
 
 // Errors: "attestation.form", "attestation.rekor_v2".
 [[nodiscard]] base::Result<LogEntry> read_log_entry(const io::Json& json);
-// Errors: "attestation.unknown_log", "attestation.promise", "attestation.inclusion", "attestation.checkpoint".
+// Errors: "attestation.unknown_log", "attestation.promise", "attestation.inclusion",
+// "attestation.checkpoint".
 [[nodiscard]] base::Status verify_log_entry(const LogEntry& entry, const TrustedRoot& root);
 // Error "attestation.other_entry".
 [[nodiscard]] base::Status check_logged(const LogEntry& entry, const Logged& logged);
 
 // Base64 in its only form: unused bits are zero. Error "attestation.form".
 [[nodiscard]] base::Result<std::string> strict_base64_at(const io::Json& json, std::string_view name);
-// RFC 6962, 2.1.1: the root of a tree in which the leaf has this index and path; empty: the path does not fit.
+// RFC 6962, 2.1.1: the root of a tree in which the leaf has this index and path; empty: the path does not
+// fit.
 [[nodiscard]] std::string tree_root_of(std::string_view leaf, std::int64_t index, std::int64_t size,
                                        const std::vector<std::string>& path);
 

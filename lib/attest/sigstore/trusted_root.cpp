@@ -1,11 +1,11 @@
-// Trusted roots as JSON. Certificates are kept as DER: a chain is built of them when one is verified (certificate.cpp).
+// Trusted roots as JSON. Certificates are kept as DER: a chain is built of them when one is verified
+// (certificate.cpp).
 #include "lib/attest/sigstore/trusted_root.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <utility>
 
-#include "lib/attest/sigstore/certificate.hpp"
 #include "lib/attest/sigstore/limits.hpp"
 #include "lib/base/check.hpp"
 #include "lib/base/text/encoding.hpp"

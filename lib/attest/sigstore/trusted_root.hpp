@@ -1,4 +1,5 @@
-// Whom attestations are believed: the certificate authorities and logs of one Sigstore instance, as its clients have them.
+// Whom attestations are believed: the certificate authorities and logs of one Sigstore instance, as its
+// clients have them.
 //
 //     {"mediaType":"application/vnd.dev.sigstore.trustedroot+json;version=0.1",
 //      "tlogs":[{"publicKey":{"rawBytes":"…","validFor":{"start":"2021-01-12T11:53:27Z"}},…}],
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "lib/attest/keys.hpp"
+#include "lib/attest/sigstore/identity.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
 
@@ -42,9 +44,21 @@ struct TrustedRoot {
 
 // Error "trusted_root.form": no such document, or one without an authority or a log of either kind.
 [[nodiscard]] base::Result<TrustedRoot> read_trusted_root(std::string_view json);
-// Of the public instance, on which attestations of public packages are made.
+// The root of the public instance, on which attestations of public packages are made.
 [[nodiscard]] const TrustedRoot& public_root();
 // The log whose key has this ID (hex) and was valid then; nullptr: none.
 [[nodiscard]] const Log* find_log(const std::vector<Log>& logs, std::string_view id, base::UnixMicros time);
+
+struct Certificate {
+    attest::PublicKey key;
+    std::string pem;  // as the log of entries has it
+    Identity identity;
+};
+
+[[nodiscard]] bool is_certificate(std::string_view der);
+// `time`: when it was used. Errors: "attestation.certificate" (no such certificate, or another key than
+// P-256), "attestation.chain", "attestation.usage", "attestation.sct", "attestation.identity".
+[[nodiscard]] base::Result<Certificate> verify_certificate(std::string_view der, base::UnixMicros time,
+                                                           const TrustedRoot& root);
 
 }  // namespace wheelyard::sigstore

@@ -1,9 +1,9 @@
 // Digests from OpenSSL (1.1.1 and 3.x). SHA-256 uses OpenSSL's low-level functions
 // because the first use of EVP reads OpenSSL's configuration and loads every algorithm, which costs more than
 // the rest of the check of a small wheel.
-#define OPENSSL_SUPPRESS_DEPRECATED  // the low-level SHA-256 functions; the implementation is the same
 #include "lib/base/digest/digest.hpp"
 
+#define OPENSSL_SUPPRESS_DEPRECATED  // the low-level SHA-256 functions; the implementation is the same
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/sha.h>
@@ -16,6 +16,7 @@
 #include "lib/base/text/encoding.hpp"
 
 namespace wheelyard::base {
+
 namespace {
 
 const EVP_MD* algorithm_of(DigestKind kind) {

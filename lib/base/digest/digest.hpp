@@ -1,6 +1,7 @@
 // Incremental message digests.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -38,5 +39,10 @@ class Digest {
 [[nodiscard]] bool equals_in_constant_time(std::string_view a, std::string_view b);
 // `count` bytes from the operating system's generator.
 [[nodiscard]] std::string random_bytes(std::size_t count);
+
+// FNV-1a, 64 bits: names of cached files and keys of tables. Not for untrusted bytes.
+
+[[nodiscard]] std::uint64_t hash_text(std::string_view text, std::uint64_t seed = 0xcbf29ce484222325u);
+[[nodiscard]] std::string hash_text_hex(std::string_view text);  // 16 digits
 
 }  // namespace wheelyard::base

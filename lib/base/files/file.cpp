@@ -15,6 +15,7 @@
 #include "lib/base/text/encoding.hpp"
 
 namespace wheelyard::base {
+
 namespace {
 
 template <typename Call>
@@ -234,6 +235,47 @@ Status MemoryReader::read_at(std::uint64_t offset, char* into, std::size_t lengt
     }
     if (length > 0) std::memcpy(into, bytes_.data() + offset, length);
     return {};
+}
+
+namespace {
+
+constexpr mode_t of_others = S_IRWXG | S_IRWXO;
+constexpr mode_t all_bits = 07777;
+
+}  // namespace
+
+Status make_private(const std::filesystem::path& path) {
+    struct stat info {};
+    if (::lstat(path.c_str(), &info) != 0)
+        return errno == ENOENT ? Status{} : Status(fail_errno("lstat", path.native(), errno));
+    if (S_ISLNK(info.st_mode) || (info.st_mode & of_others) == 0) return {};
+    if (::chmod(path.c_str(), info.st_mode & all_bits & ~of_others) == 0 || errno == EPERM) return {};
+    return fail_errno("chmod", path.native(), errno);
+}
+
+Status make_private_directories(const std::filesystem::path& path) {
+    WHEELYARD_TRY(make_directories(path));
+    return make_private(path);
+}
+
+Status create_private(const std::filesystem::path& path) {
+    const auto created = create_new(path, S_IRUSR | S_IWUSR);
+    if (created) return {};
+    if (created.error().os_error != EEXIST) return fail(created.error());
+    return make_private(path);
+}
+
+bool is_stand_in(const std::filesystem::path& file) {
+    struct stat status {};
+    return ::lstat(file.c_str(), &status) == 0 && is_stand_in(status);
+}
+
+Result<Fd> create_stand_in(const std::filesystem::path& path, std::uint64_t size_bytes) {
+    WHEELYARD_ASSIGN(Fd file, create_new(path, 0));
+    if (::ftruncate(file.get(), static_cast<off_t>(size_bytes)) == 0) return file;
+    const int why = errno;
+    ::unlink(path.c_str());
+    return fail_errno("ftruncate", path.string(), why);
 }
 
 }  // namespace wheelyard::base

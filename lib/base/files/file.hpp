@@ -1,6 +1,7 @@
 // Files: bounded reads, complete writes, and atomic, durable replacement.
 #pragma once
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include <cstdint>
@@ -102,5 +103,34 @@ class MemoryReader final : public Reader {
   private:
     std::string_view bytes_;
 };
+
+// Files and folders that only their owner may read: 0600 and 0700, whatever the umask, also for those that
+// exist.
+//
+// Modes are changed by path, without opening the file: closing any descriptor of an SQLite database would
+// release the locks that this process holds on it (POSIX fcntl locks).
+
+inline constexpr mode_t private_file_mode = 0600;
+// The rights that no file with a secret grants: with one of them, others can read or replace it. A service
+// may read it by its group.
+inline constexpr mode_t rights_of_strangers = S_IRWXO | S_IWGRP;
+
+// make_directories(), then mode 0700. Folders above `path` keep their modes.
+[[nodiscard]] Status make_private_directories(const std::filesystem::path& path);
+// Takes the permissions of group and others from an existing file. A missing file, a symbolic link and a file
+// of another owner are left as they are.
+[[nodiscard]] Status make_private(const std::filesystem::path& path);
+// Creates an empty file with mode 0600 if it is missing; an existing one becomes private.
+[[nodiscard]] Status create_private(const std::filesystem::path& path);
+
+// A file in place of bytes that are kept elsewhere: it has their size, takes no room, and nobody may read it
+// (mode 0000), so no program takes its zeros for them.
+
+[[nodiscard]] inline bool is_stand_in(const struct stat& file) {
+    return S_ISREG(file.st_mode) && (file.st_mode & 07777) == 0;
+}
+[[nodiscard]] bool is_stand_in(const std::filesystem::path& file);  // false also if it is missing
+// Creates one; `path` must not exist.
+[[nodiscard]] Result<Fd> create_stand_in(const std::filesystem::path& path, std::uint64_t size_bytes);
 
 }  // namespace wheelyard::base

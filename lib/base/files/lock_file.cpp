@@ -167,14 +167,15 @@ class Registration {
     bool is_kept_ = false;
 };
 
-// Both times are on the file system's clock. A time far in the future means that the clock was set back: as stale as a
-// time in the past, for otherwise the lock of a dead holder would stay until that time.
+// Both times are on the file system's clock. A time far in the future means that the clock was set back: as
+// stale as a time in the past, for otherwise the lock of a dead holder would stay until that time.
 bool is_stale(UnixMicros written, UnixMicros now, std::int64_t stale_after_ms) {
     const UnixMicros apart = now > written ? now - written : written - now;
     return apart > stale_after_ms * 1000;
 }
 
-// A /proc with hidepid, as ProtectProc= of systemd mounts it, shows no process of another user; kill(2) tells it from none.
+// A /proc with hidepid, as ProtectProc= of systemd mounts it, shows no process of another user; kill(2) tells
+// it from none.
 bool is_hidden(std::int64_t pid) {
     return ::kill(static_cast<pid_t>(pid), 0) != 0 && errno == EPERM;
 }
@@ -235,8 +236,8 @@ Result<bool> link_claim(const fs::path& claim, const fs::path& to) {
     return fail_errno("link", to.native(), why);
 }
 
-// Whether the claimant that wrote this claim is dead. A partial claim is either being written or was left by
-// a crash; its age decides.
+// Says whether the claimant that wrote this claim is dead. A partial claim is either being written or was
+// left by a crash; its age decides.
 bool is_left_behind(const fs::path& path, UnixMicros now, std::int64_t stale_after_ms) {
     const auto file = read_written(path);
     if (!file || !*file) return false;

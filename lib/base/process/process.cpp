@@ -70,7 +70,8 @@ std::string own_search_path() {
     return path ? path : "/usr/local/bin:/usr/bin:/bin";
 }
 
-// close_range(2) of all but the standard streams, by number: older headers lack it, and older kernels reject it.
+// close_range(2) of all but the standard streams, by number: older headers lack it, and older kernels reject
+// it.
 bool close_range_above(unsigned flags) {
     constexpr long close_range_number = 436;
     constexpr unsigned first = 3, last = ~0u;
@@ -336,7 +337,8 @@ void kill_children() {
     ::close(list);
 }
 
-// Waits for `program`, then ends every other descendant: each that loses its parent becomes a child of this process.
+// Waits for `program`, then ends every other descendant: each that loses its parent becomes a child of this
+// process.
 [[noreturn]] void reap(pid_t program) {
     bool has_ended = false;
     while (true) {
@@ -347,8 +349,8 @@ void kill_children() {
     }
 }
 
-// Splits this process into a reaper, which never returns, and its child, which returns. `null` replaces the standard
-// streams of the reaper; nothing else stays open in it.
+// Splits this process into a reaper, which never returns, and its child, which returns. `null` replaces the
+// standard streams of the reaper; nothing else stays open in it.
 void leave_reaper_behind(int null) {
     struct sigaction standard {};
     standard.sa_handler = SIG_DFL;

@@ -1,15 +1,17 @@
 #include "lib/base/process/terminal.hpp"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdarg>
 #include <cstdlib>
 
-#include "lib/base/process/terminal_columns.hpp"
-#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text_table.hpp"
+#include "lib/base/text/utf8.hpp"
 
 namespace wheelyard::base {
+
 namespace {
 
 constexpr std::size_t max_character_bytes = 4;
@@ -89,6 +91,25 @@ int PrintedLines::sync() {
         print(out_, line_);
     line_.clear();
     return std::fflush(out_);
+}
+
+std::size_t terminal_columns(int descriptor) {
+    if (::isatty(descriptor) == 0) return 0;
+    winsize size{};
+    if (::ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return default_columns;
+    return size.ws_col;
+}
+
+std::size_t help_columns_of(int descriptor, std::size_t most) {
+    const std::size_t known = terminal_columns(descriptor);
+    return known == 0 ? most : std::min(known, most);
+}
+
+bool allows_colour(const std::map<std::string, std::string>& environment) {
+    const auto no_color = environment.find("NO_COLOR");
+    if (no_color != environment.end() && !no_color->second.empty()) return false;
+    const auto term = environment.find("TERM");
+    return term == environment.end() || term->second != "dumb";
 }
 
 }  // namespace wheelyard::base

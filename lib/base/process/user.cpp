@@ -35,8 +35,8 @@ gid_t set_file_group(gid_t group) {
     return static_cast<gid_t>(::setfsgid(group));
 }
 
-// Leaving root takes its capabilities for files away, coming back returns them (capabilities(7), "Effect of user ID
-// changes on capabilities").
+// Leaving root takes its capabilities for files away, coming back returns them (capabilities(7), "Effect of
+// user ID changes on capabilities").
 void act_as(const Owner& owner) {
     set_file_group(owner.group);
     set_file_user(owner.user);

@@ -1,5 +1,5 @@
-// As which user a process reaches files. Root's commands work in folders of other users, whose links lead wherever
-// those users like. There root has the rights of the folder's owner, and no others.
+// As which user a process reaches files. Root's commands work in folders of other users, whose links lead
+// wherever those users like. There root has the rights of the folder's owner, and no others.
 //
 //     become_owner_of(store)      from here on: files as the store's owner
 //     ActingAs(FileUser::caller)  while it lives: files as who runs the command, for what the command line names

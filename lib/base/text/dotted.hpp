@@ -1,4 +1,5 @@
-// "2.36" or "550.54.15": numbers with dots between them, as of a driver, a C library or a toolkit. Not a PEP 440 version.
+// "2.36" or "550.54.15": numbers with dots between them, as of a driver, a C library or a toolkit. Not a PEP
+// 440 version.
 #pragma once
 
 #include <compare>

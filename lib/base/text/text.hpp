@@ -17,7 +17,8 @@ namespace wheelyard::base {
 [[nodiscard]] std::string ascii_lower(std::string_view text);
 [[nodiscard]] bool equals_ignoring_case(std::string_view a, std::string_view b);
 [[nodiscard]] std::string_view trim(std::string_view text);  // spaces, tabs, CR, LF
-// The parts are views into `text`, so a temporary string is refused where the call is compiled. Keeps empty parts.
+// The parts are views into `text`, so a temporary string is refused where the call is compiled. Keeps empty
+// parts.
 [[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
 // Splits at LF or CRLF; no empty last line.
 [[nodiscard]] std::vector<std::string_view> split_lines(std::string_view text);
@@ -42,8 +43,8 @@ std::vector<std::string_view> split_lines(T&& temporary) = delete;
 // "1 h 02 min", "3 min 20 s", "4.2 s".
 [[nodiscard]] std::string render_duration_ms(std::int64_t duration_ms);
 
-// What follows the last slash, or the whole text. A view into `path`, so a temporary string is refused where the call is
-// compiled.
+// What follows the last slash, or the whole text. A view into `path`, so a temporary string is refused where
+// the call is compiled.
 [[nodiscard]] constexpr std::string_view base_name(std::string_view path) {
     return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
 }

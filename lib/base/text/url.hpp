@@ -28,15 +28,16 @@ struct Url {
 [[nodiscard]] Result<Url> parse_url(std::string_view text);
 // Resolves `reference`, found in a page at `base` (RFC 3986 §5.2).
 [[nodiscard]] Result<Url> resolve_url(const Url& base, std::string_view reference);
-// Whether `hosts` has the URL's host: as "host:port", or as "host" if its port is the scheme's default.
+// Says whether `hosts` has the URL's host: as "host:port", or as "host" if its port is the scheme's default.
 [[nodiscard]] bool names_host(const std::set<std::string>& hosts, const Url& url);
 // The last path segment, percent-decoded, as a file name.
 [[nodiscard]] Result<std::string> last_segment(const Url& url);
-// Whether `host`, in the form of Url::host, always means this machine, so that plain HTTP to it is safe:
+// Says whether `host`, in the form of Url::host, always means this machine, so that plain HTTP to it is safe:
 // "localhost", IPv4 127.0.0.0/8, "[::1]". These are pip's secure origins too.
 [[nodiscard]] bool is_loopback_host(const std::string& host);
 
-// Between local paths and file URLs (RFC 8089). `path` must be absolute: "/my wheels" → "file:///my%20wheels".
+// Between local paths and file URLs (RFC 8089). `path` must be absolute: "/my wheels" →
+// "file:///my%20wheels".
 [[nodiscard]] inline std::string file_url(std::string_view path) {
     return "file://" + replace_all(encode_percent(path), "%2F", "/");
 }

@@ -17,8 +17,8 @@ std::size_t columns_of(std::string_view text) {
         text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
-// Where the next lines of a line begin: in its description's column, below an item's text, deeper than a command, for
-// which `is_example` is set; 0: it is a paragraph.
+// Where the next lines of a line begin: in its description's column, below an item's text, deeper than a
+// command, for which `is_example` is set; 0: it is a paragraph.
 std::size_t text_column(std::string_view line, bool& is_example) {
     const std::size_t first = std::min(line.find_first_not_of(' '), line.size());
     if (first == 0 || first >= text_indent) return first;  // a paragraph; the description below a long name
@@ -37,7 +37,8 @@ std::string on_two_lines(std::string_view line) {
     return std::string(line.substr(0, gap)) + "\n" + std::string(text_indent, ' ').append(line.substr(shows));
 }
 
-// The last space at which `line` may break within its first `columns`; npos: none. A quoted word is never broken.
+// The last space at which `line` may break within its first `columns`; npos: none. A quoted word is never
+// broken.
 std::size_t break_before(std::string_view line, std::size_t from, std::size_t columns, bool is_example) {
     std::size_t best = std::string_view::npos;
     char quote = 0;

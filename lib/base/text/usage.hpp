@@ -9,13 +9,12 @@
 #include <vector>
 
 #include "lib/base/process/terminal.hpp"
-#include "lib/base/process/terminal_columns.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::base {
 
-// "There is no command `sevre`; did you mean `serve`?" with a line feed; empty: every word is a command or an option.
-// App is CLI11's: a template, so that this header needs no third-party one.
+// "There is no command `sevre`; did you mean `serve`?" with a line feed; empty: every word is a command or an
+// option. App is CLI11's: a template, so that this header needs no third-party one.
 template <typename App>
 [[nodiscard]] std::string likely_command(const App& app, int argc, const char* const* argv) {
     const App* parent = &app;
@@ -76,12 +75,13 @@ template <typename App>
 
 inline constexpr std::size_t help_columns = 100;
 
-// Breaks the lines that are longer: a description continues in its column, a paragraph at the left, and an example
-// behind a backslash, so that it can still be pasted; what an example shows goes below it.
+// Breaks the lines that are longer: a description continues in its column, a paragraph at the left, and an
+// example behind a backslash, so that it can still be pasted; what an example shows goes below it.
 [[nodiscard]] std::string wrap_help(std::string_view help, std::size_t columns = help_columns);
 
-// Prints the help or the version that was asked for, or what is wrong and which command explains it. Returns the exit
-// status: 0, or 2 for wrong usage. App and Error are CLI11's: a template, so that this header needs no third-party one.
+// Prints the help or the version that was asked for, or what is wrong and which command explains it. Returns
+// the exit status: 0, or 2 for wrong usage. App and Error are CLI11's: a template, so that this header needs
+// no third-party one.
 template <typename App, typename Error>
 [[nodiscard]] int end_parse(const App& app, const Error& error, int argc, const char* const* argv) {
     if (error.get_name() == "CallForHelp") {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace wheelyard::base {
@@ -22,5 +23,25 @@ struct Utf8Character {
         --end;
     return text.substr(0, end);
 }
+
+// Makes text that came from elsewhere (from a registry, a compiler, an archive) safe to print on a terminal.
+
+// Says whether this character controls a terminal: C0, DEL, C1, and those that change the direction or the
+// order of the text around them.
+[[nodiscard]] bool is_control(char32_t code);
+
+// Replaces with "?": such characters but line feeds and tabs, and each byte that is not UTF-8, which may be a
+// C1 control of Latin-1.
+[[nodiscard]] std::string printable(std::string_view text);
+// The same as one line: line feeds and tabs become spaces, so that no field looks like the next line.
+[[nodiscard]] std::string printable_line(std::string_view text);
+// Says whether printable_line() changes nothing.
+[[nodiscard]] bool is_printable_line(std::string_view text);
+
+// Small letters for comparing what people type with what projects write, independent of the locale.
+
+// Latin letters with their accents up to U+017F, Greek and Cyrillic; others stay. "É" becomes "é", "İ" "i".
+// fold() of lib/page/assets/common.js has the same rule.
+[[nodiscard]] std::string fold_case(std::string_view text);
 
 }  // namespace wheelyard::base

@@ -55,7 +55,8 @@ std::optional<std::uint64_t> python_minor(std::string_view python) {
     return base::parse_decimal(python.substr(letters));
 }
 
-// Whether one Python can load both. abi3: PEP 384; not of free-threaded builds (PEP 703), whose own is abi3t (PEP 803).
+// Says whether one Python can load both. abi3: PEP 384; not of free-threaded builds (PEP 703), whose own is
+// abi3t (PEP 803).
 bool tags_share_a_python(const wheel::Tag& companion, const wheel::Tag& torch) {
     if (companion.python == "py3" || torch.python == "py3") return true;
     const auto oldest = python_minor(companion.python), minor = python_minor(torch.python);

@@ -1,6 +1,7 @@
-// Judges whether the extensions of a wheel can be loaded with a given torch. The dynamic linker refuses a library if one name
-// that it imports is nowhere defined (Python and torch load with RTLD_NOW), if a library that it needs is absent, or if it is for
-// another machine. What an extension does after it was loaded, such as calling an operator that torch removed, is not judged.
+// Judges whether the extensions of a wheel can be loaded with a given torch. The dynamic linker refuses a
+// library if one name that it imports is nowhere defined (Python and torch load with RTLD_NOW), if a library
+// that it needs is absent, or if it is for another machine. What an extension does after it was loaded, such
+// as calling an operator that torch removed, is not judged.
 //
 //     companion_uses(torchvision's files), torch_exports(torch's files)  →  fits(): no, symbols_missing,
 //     "torch 2.8.0 lacks `c10::detail::torchInternalAssertFail` and 13 more of the 165 names that it needs"
@@ -16,7 +17,7 @@
 #include <vector>
 
 #include "lib/base/result.hpp"
-#include "lib/inspect/elf/string_abi.hpp"
+#include "lib/inspect/elf/torch_abi.hpp"
 #include "lib/inspect/truth/facts.hpp"
 #include "lib/wheel/filename.hpp"
 
@@ -46,8 +47,8 @@ struct CompanionUses : LoadedWith {
     std::vector<FileUses> files;  // those that use torch
 };
 
-// `elves` are those of an inspection with InspectOptions::torch_names. Error "torch.no_libraries": the wheel defines no name of
-// torch's interface.
+// `elves` are those of an inspection with InspectOptions::torch_names. Error "torch.no_libraries": the wheel
+// defines no name of torch's interface.
 [[nodiscard]] base::Result<TorchExports> torch_exports(const wheel::WheelFilename& filename,
                                                        const std::vector<ElfMember>& elves);
 [[nodiscard]] CompanionUses companion_uses(const wheel::WheelFilename& filename,
@@ -80,16 +81,16 @@ struct TorchFit {
 
 [[nodiscard]] TorchFit fits(const CompanionUses& companion, const TorchExports& torch);
 
-// Whether one Python can load extensions with these tags and that torch.
+// Says whether one Python can load extensions with these tags and that torch.
 [[nodiscard]] bool share_a_python(const std::vector<wheel::Tag>& companion,
                                   const std::vector<wheel::Tag>& torch);
 
-// The torches with which a wheel of this name and these requirements of torch is meant to be used, newest first: what an
-// index has. None: nothing is known of them.
+// The torches with which a wheel of this name and these requirements of torch is meant to be used, newest
+// first: what an index has. None: nothing is known of them.
 using TorchesFor = std::function<std::vector<TorchExports>(const wheel::WheelFilename& companion,
                                                            const std::vector<std::string>& torch_requires)>;
-// Why none of `torches` for this Python and machine can load the companion: the answer for the newest. nullopt: one can, one
-// may (the site can have the other runtime or MPI, too), or there is none.
+// Why none of `torches` for this Python and machine can load the companion: the answer for the newest.
+// nullopt: one can, one may (the site can have the other runtime or MPI, too), or there is none.
 [[nodiscard]] std::optional<TorchFit> fits_none(const CompanionUses& companion,
                                                 const std::vector<TorchExports>& torches);
 

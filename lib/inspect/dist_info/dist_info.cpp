@@ -8,7 +8,6 @@
 
 #include "lib/base/limits.hpp"
 #include "lib/base/text/text.hpp"
-#include "lib/inspect/dist_info/metadata_fields.hpp"
 #include "lib/inspect/zip/member_stream.hpp"
 #include "lib/wheel/limits.hpp"
 
@@ -50,8 +49,8 @@ std::string find_folder(const Frame& frame, const wheel::WheelFilename& filename
         // Installers match the suffix case-sensitively.
         return folder.ends_with(dist_info_suffix) && is_named_after(stem(folder), filename);
     });
-    // What pip and uv refuse is final: two folders of this suffix, none, and one of another project. Only the version
-    // may differ. Python lists a second one also as .DIST-INFO.
+    // What pip and uv refuse is final: two folders of this suffix, none, and one of another project. Only the
+    // version may differ. Python lists a second one also as .DIST-INFO.
     const auto is_seen = [](std::string_view folder) { return folder.ends_with(dist_info_suffix); };
     if (folders.size() > 1) {
         for (const auto folder : folders)
@@ -71,8 +70,8 @@ std::string find_folder(const Frame& frame, const wheel::WheelFilename& filename
 
 enum class Need { optional, required };
 
-// The content of the file `path`; nullopt and a finding if it cannot be read. No installer takes a wheel without the
-// required ones.
+// The content of the file `path`; nullopt and a finding if it cannot be read. No installer takes a wheel
+// without the required ones.
 base::Result<std::optional<std::string>> read_file_of(const base::Reader& bytes, const Frame& frame,
                                                       const std::string& path, std::uint64_t limit, Need need,
                                                       Findings& findings) {

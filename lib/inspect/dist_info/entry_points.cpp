@@ -1,5 +1,5 @@
-// entry_points.txt (entry points specification): names and objects that installers turn into scripts. What pip and uv refuse
-// both is final; tests/system/mirror_test.py asks them.
+// entry_points.txt (entry points specification): names and objects that installers turn into scripts. What
+// pip and uv refuse both is final; tests/system/mirror_test.py asks them.
 #include "lib/inspect/dist_info/dist_info.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 #include <string>
 
 #include "lib/base/text/text.hpp"
-#include "lib/inspect/zip/limits.hpp"
+#include "lib/inspect/zip/zip.hpp"
 
 namespace wheelyard::inspect {
 namespace {
@@ -93,8 +93,8 @@ bool are_flags(std::string_view text) {
     return base::trim(text).starts_with(']');
 }
 
-// distlib's ENTRY_RE: \w+([:.]\w+)* with one colon, perhaps flags; what follows does not count, except brackets. Further
-// equals signs belong to the name.
+// distlib's ENTRY_RE: \w+([:.]\w+)* with one colon, perhaps flags; what follows does not count, except
+// brackets. Further equals signs belong to the name.
 bool does_pip_take(std::string_view name, std::string_view value) {
     std::string_view rest = value;
     take_while(rest, [](char c) { return c == '=' || c == ' '; });

@@ -9,10 +9,12 @@
 #include <string_view>
 #include <vector>
 
+#include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
-#include "lib/inspect/dist_info/folded_names.hpp"
+#include "lib/inspect/zip/zip.hpp"
 
 namespace wheelyard::inspect {
+
 namespace {
 
 constexpr std::string_view data_suffix = ".data";
@@ -23,7 +25,8 @@ struct Named {
     [[nodiscard]] bool is_directory() const { return path.ends_with('/'); }
 };
 
-// `name` without empty and `.` parts, which only a policy such as a mirror's tolerates; kept in `cleaned` if it differs.
+// `name` without empty and `.` parts, which only a policy such as a mirror's tolerates; kept in `cleaned` if
+// it differs.
 std::string_view clean_path(std::string_view name, std::deque<std::string>& cleaned) {
     if (!name.starts_with("./") && name.find("//") == std::string_view::npos &&
         name.find("/./") == std::string_view::npos)
@@ -58,8 +61,8 @@ bool is_interpreter(std::string_view program) {
     return false;
 }
 
-// What the data scheme puts below the prefix. The layouts are those of sysconfig: posix_prefix, posix_local (Debian),
-// posix_home, and nt, whose names differ in case.
+// What the data scheme puts below the prefix. The layouts are those of sysconfig: posix_prefix, posix_local
+// (Debian), posix_home, and nt, whose names differ in case.
 InstalledPath path_in_prefix(std::string_view path) {
     constexpr std::string_view scheme = "data";
     const InstalledPath other{InstallFolder::prefix, path, scheme, {}};
@@ -133,7 +136,8 @@ void check_data_folders(const std::vector<Named>& members, const DistInfo& info,
                                : findings.add("data_folder.name_mismatch", top, own, "");
 }
 
-// Whether Python lists a distribution for this path in site-packages (importlib.metadata ignores the case).
+// Says whether Python lists a distribution for this path in site-packages (importlib.metadata ignores the
+// case).
 bool is_metadata(std::string_view path) {
     const std::string lower = base::ascii_lower(path);
     std::string_view rest = lower;
@@ -161,7 +165,8 @@ void check_metadata_of_others(const std::vector<Named>& members, Findings& findi
     }
 }
 
-// What venv, virtualenv and `uv venv` write for shells, with several endings, and pip, which is in most environments.
+// What venv, virtualenv and `uv venv` write for shells, with several endings, and pip, which is in most
+// environments.
 bool is_program_of_environment(std::string_view program, std::string_view project) {
     const std::string lower = base::ascii_lower(program);
     const std::string_view name = std::string_view(lower).substr(0, lower.find('.'));
@@ -171,7 +176,7 @@ bool is_program_of_environment(std::string_view program, std::string_view projec
            (is_pip && project != "pip");
 }
 
-// Whether no Python but the one of the folder installs the wheel: "python3.12" and cp312-cp312.
+// Says whether no Python but the one of the folder installs the wheel: "python3.12" and cp312-cp312.
 bool is_for_this_python_only(std::string_view folder, const wheel::WheelFilename& filename) {
     std::string tag = folder.starts_with("pypy") ? "pp" : "cp";
     std::copy_if(folder.begin(), folder.end(), std::back_inserter(tag), base::is_ascii_digit);
@@ -224,8 +229,8 @@ bool is_below(const Installed& one, const Installed& file) {
            one.key[file.key.size()] == '\0';
 }
 
-// Compares each path with those before it that have its name in any case, or a name of its parents. Paths are sorted, so
-// these are next to each other, and the last one is `stack_`.
+// Compares each path with those before it that have its name in any case, or a name of its parents. Paths are
+// sorted, so these are next to each other, and the last one is `stack_`.
 class Collisions {
   public:
     Collisions(const DistInfo& info, Findings& findings) : info_(info), findings_(findings) {}
@@ -267,7 +272,8 @@ class Collisions {
             findings_.add_final("installed.path_twice", one.member, {}, file.member);
     }
     void report_case(const Installed& one, const Installed& file) {
-        // Linux keeps both files, and published wheels have such ones: only what .data or metadata may hide is final.
+        // Linux keeps both files, and published wheels have such ones: only what .data or metadata may hide
+        // is final.
         const bool is_plain = one.place.scheme.empty() && file.place.scheme.empty() &&
                               !one.place.path.starts_with(info_.folder + "/");
         is_plain ? findings_.add("zip.name_case", one.member, {}, file.member)
@@ -348,6 +354,79 @@ void check_installed_tree(const Frame& frame, const DistInfo& info, const wheel:
     check_data_folders(members, info, filename, findings);
     check_metadata_of_others(members, findings);
     check_collisions(members, info, filename, findings);
+}
+
+namespace {
+
+// Accents, the voice marks of kana, vowels and last consonants of Hangul: they join the letter before.
+constexpr CodePoints marks[] = {{0x300, 0x36f}, {0x1160, 0x11ff}, {0x3099, 0x309a}};
+// Letters that also have a spelling with such marks, and their neighbours.
+constexpr CodePoints composed[] = {{0xc0, 0x233},   {0x386, 0x390},   {0x3aa, 0x3b0},   {0x3ca, 0x3ce},
+                                   {0x400, 0x40f},  {0x419, 0x419},   {0x439, 0x439},   {0x450, 0x45f},
+                                   {0x4c1, 0x4f9},  {0x1100, 0x115f}, {0x1e00, 0x1fff}, {0x304b, 0x30ff},
+                                   {0xac00, 0xd7a3}};
+
+template <std::size_t count>
+bool is_in(const CodePoints (&ranges)[count], char32_t point) {
+    return std::any_of(std::begin(ranges), std::end(ranges),
+                       [&](const CodePoints& range) { return point >= range.first && point <= range.last; });
+}
+
+char32_t lower(char32_t point) {
+    const auto is_between = [&](char32_t first, char32_t last) { return point >= first && point <= last; };
+    if (is_between('A', 'Z') || (is_between(0xc0, 0xde) && point != 0xd7) || is_between(0x391, 0x3a9) ||
+        is_between(0x410, 0x42f))
+        return point + 0x20;
+    if (is_between(0x400, 0x40f)) return point + 0x50;
+    const bool has_upper_first = is_between(0x100, 0x137) || is_between(0x14a, 0x177) ||
+                                 is_between(0x460, 0x481) || is_between(0x1e00, 0x1e95) ||
+                                 is_between(0x1ea0, 0x1eff);
+    if (has_upper_first) return point | 1;
+    if (is_between(0x139, 0x148) || is_between(0x179, 0x17e)) return point + (point & 1);
+    return point;
+}
+
+bool is_ascii_name(std::string_view name) {
+    return std::all_of(name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+}
+
+std::u32string lower_points(std::string_view name) {
+    std::u32string points;
+    for (std::size_t at = 0; at < name.size();)
+        points.push_back(lower(take_code_point(name, at)));
+    return points;
+}
+
+}  // namespace
+
+std::string folded_name(std::string_view name) {
+    if (is_ascii_name(name) || !base::is_utf8(name)) return base::ascii_lower(name);
+    constexpr char32_t placeholder = '?';
+    std::u32string folded;
+    for (const char32_t point : lower_points(name)) {
+        if (is_in(marks, point) && !folded.empty() && folded.back() != '/')
+            folded.back() = placeholder;
+        else
+            folded.push_back(is_in(composed, point) ? placeholder : point);
+    }
+    std::string key;
+    for (const char32_t point : folded) {
+        if (point < 0x80)
+            key.push_back(static_cast<char>(point));
+        else  // any bytes that are no ASCII
+            for (const int shift : {14, 7, 0})
+                key.push_back(static_cast<char>(0x80 | (point >> shift & 0x7f)));
+    }
+    return key;
+}
+
+bool may_be_one_file(std::string_view a, std::string_view b) {
+    if (!base::is_utf8(a) || !base::is_utf8(b)) return base::ascii_lower(a) == base::ascii_lower(b);
+    const std::u32string one = lower_points(a), other = lower_points(b);
+    const auto has_mark = [](const std::u32string& points) {
+        return std::any_of(points.begin(), points.end(), [](char32_t point) { return is_in(marks, point); });
+    };
+    return one == other || has_mark(one) != has_mark(other);
 }
 
 }  // namespace wheelyard::inspect

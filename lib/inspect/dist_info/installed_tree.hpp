@@ -1,6 +1,6 @@
-// The tree that installers make of a wheel: the final path of each member, and the rules on them. Rules judge this tree,
-// not the archive: a `.data` folder can put a file over one that was checked, or beside it the metadata of another
-// distribution.
+// The tree that installers make of a wheel: the final path of each member, and the rules on them. Rules judge
+// this tree, not the archive: a `.data` folder can put a file over one that was checked, or beside it the
+// metadata of another distribution.
 //
 //     vic/a.py                                                 site      vic/a.py
 //     vic-1.0.data/platlib/vic/a.py                            site      vic/a.py
@@ -11,11 +11,12 @@
 //     vic-1.0.data/headers/vic.h                               headers   vic.h
 //     vic-1.0.data/data/share/vic/x                            prefix    share/vic/x
 //
-// purelib and platlib are one folder in every virtual environment. As in pip, every top folder `*.data` is one of
-// schemes; data_folder.name_mismatch refuses those that uv leaves where they are.
+// purelib and platlib are one folder in every virtual environment. As in pip, every top folder `*.data` is
+// one of schemes; data_folder.name_mismatch refuses those that uv leaves where they are.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "lib/inspect/dist_info/dist_info.hpp"
@@ -42,10 +43,25 @@ struct InstalledPath {
 };
 [[nodiscard]] InstalledPath installed_path(std::string_view member);
 
-// Two members at one path, also in case or as file and folder; metadata that is not in `info.folder`; what the environment
-// or another Python has of its own. Compares the names of .data folders with that of .dist-info. What changes what was
-// checked is final.
+// Two members at one path, also in case or as file and folder; metadata that is not in `info.folder`; what
+// the environment or another Python has of its own. Compares the names of .data folders with that of
+// .dist-info. What changes what was checked is final.
 void check_installed_tree(const Frame& frame, const DistInfo& info, const wheel::WheelFilename& filename,
                           Findings& findings);
+
+// Names that some file system takes for one: Windows and macOS ignore case, macOS also how letters with
+// accents are spelled.
+//
+//     "README"  "readme"       one file
+//     "\u00e9"  "e\u0301"      one file: é composed, and as a letter and its accent
+//     "\u00e9"  "e"            two
+
+// The same for all names that may be one file, and for some others. Text that is not UTF-8 is folded in ASCII
+// alone.
+[[nodiscard]] std::string folded_name(std::string_view name);
+
+// Says whether two names with one folded_name are one file. Letters beyond Latin, Greek and Cyrillic have no
+// case here, and of two names only one with an accent after its letter counts.
+[[nodiscard]] bool may_be_one_file(std::string_view a, std::string_view b);
 
 }  // namespace wheelyard::inspect

@@ -1,4 +1,5 @@
-// Operators bind in the order WITH, AND, OR (SPDX 2.3, annex D.4.5). No recursion: parentheses of hostile texts nest deeply.
+// Operators bind in the order WITH, AND, OR (SPDX 2.3, annex D.4.5). No recursion: parentheses of hostile
+// texts nest deeply.
 #include "lib/inspect/dist_info/license_expression.hpp"
 
 #include <algorithm>

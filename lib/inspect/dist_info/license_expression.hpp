@@ -1,5 +1,5 @@
-// License-Expression (PEP 639): SPDX license expressions (SPDX 2.3, annex D), what they name, and whether a list of licences
-// suffices for one.
+// License-Expression (PEP 639): SPDX license expressions (SPDX 2.3, annex D), what they name, and whether a
+// list of licences suffices for one.
 #pragma once
 
 #include <string>
@@ -12,8 +12,9 @@ namespace wheelyard::inspect {
 [[nodiscard]] bool is_license_expression(std::string_view text);
 // An expression without AND, OR and parentheses: "MIT", "GPL-2.0-or-later WITH GCC-exception-3.1".
 [[nodiscard]] bool is_one_license(std::string_view text);
-// The licences of a valid expression that `allowed` lacks, if what remains satisfies it no more: of "A AND (B OR C)" B and C
-// where only A is allowed, none where A and C are. A licence with an exception, or with `+`, is another one than without.
+// The licences of a valid expression that `allowed` lacks, if what remains satisfies it no more: of "A AND (B
+// OR C)" B and C where only A is allowed, none where A and C are. A licence with an exception, or with `+`,
+// is another one than without.
 [[nodiscard]] std::vector<std::string> licenses_not_allowed(std::string_view expression,
                                                             const std::vector<std::string>& allowed);
 

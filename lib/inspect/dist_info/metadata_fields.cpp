@@ -1,4 +1,6 @@
-#include "lib/inspect/dist_info/metadata_fields.hpp"
+// Checks the individual fields of METADATA (core metadata specification 1.0 to 2.6) beyond what the parser
+// enforces: problems that installers and indexes would hit later.
+#include "lib/inspect/dist_info/dist_info.hpp"
 
 #include <algorithm>
 #include <array>
@@ -64,7 +66,8 @@ void check_newer_fields(const wheel::Metadata& metadata, std::string_view path, 
     }
 }
 
-// Whether uv repairs the specifiers of what is no requirement: >=1.*, >=1<2, !=~1, >dev, >=1.0a1.0, '1', >=1,
+// Says whether uv repairs the specifiers of what is no requirement: >=1.*, >=1<2, !=~1, >dev, >=1.0a1.0, '1',
+// >=1,
 bool is_repaired_by_uv(std::string_view text) {
     const std::string_view specifiers = base::trim(text.substr(0, text.find(';')));
     bool is_after_digit = false;
@@ -78,7 +81,7 @@ bool is_repaired_by_uv(std::string_view text) {
            specifiers.find(".0") != std::string_view::npos;
 }
 
-// Whether pip and uv, too, refuse what our parser refuses. It has limits that they do not have.
+// Says whether pip and uv, too, refuse what our parser refuses. It has limits that they do not have.
 bool is_refused_by_all(std::string_view text) {
     const auto nesting = static_cast<std::size_t>(std::count(text.begin(), text.end(), '('));
     const auto commas = static_cast<std::size_t>(std::count(text.begin(), text.end(), ','));

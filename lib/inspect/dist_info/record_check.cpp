@@ -1,4 +1,5 @@
-#include "lib/inspect/dist_info/record_check.hpp"
+// Compares RECORD with the archive: listed and missing members, hashes and sizes.
+#include "lib/inspect/dist_info/dist_info.hpp"
 
 #include <optional>
 #include <unordered_set>

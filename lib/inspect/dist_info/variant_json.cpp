@@ -1,4 +1,5 @@
-// The shape is that of the schema; what the schema cannot say (one label, namespaces in the order) follows it.
+// The shape is that of the schema; what the schema cannot say (one label, namespaces in the order) follows
+// it.
 #include "lib/inspect/dist_info/dist_info.hpp"
 
 #include <algorithm>
@@ -110,8 +111,8 @@ base::Status check_static_values(const std::string& name_space, const io::Json& 
     return refuse("provider", "The feature-order of a provider in variant.json lacks a feature", name_space);
 }
 
-// Installers refuse a release whose index file has providers that they cannot read: one wheel would hide the others. A
-// provider is a package to run, static values, or what installers have built in.
+// Installers refuse a release whose index file has providers that they cannot read: one wheel would hide the
+// others. A provider is a package to run, static values, or what installers have built in.
 base::Status check_providers(const io::Json& providers, const wheel::Variant& variant) {
     const auto& order = variant.namespaces;
     if (providers.as_object() == nullptr || providers.as_object()->size() != order.size())

@@ -14,9 +14,7 @@
 #include "lib/base/result.hpp"
 #include "lib/inspect/elf/elf_sections.hpp"
 #include "lib/inspect/elf/elf_symbols.hpp"
-#include "lib/inspect/elf/string_abi.hpp"
 #include "lib/inspect/elf/torch_abi.hpp"
-#include "lib/inspect/elf/vector_code.hpp"
 
 namespace wheelyard::inspect {
 
@@ -53,7 +51,8 @@ using TakeSymbol = std::function<void(const DynamicSymbol&)>;
                                                           const TakeSymbol& also);
 
 // Processor features and the platform in an ELF file's notes (.note.gnu.property, .note.android.ident).
-// Sources: Linux Extensions to gABI, "GNU program properties"; Android NDK, crtbrand.S; x86-64 psABI (x86 feature and ISA properties); AArch64 ELF ABI (BTI, PAC, GCS).
+// Sources: Linux Extensions to gABI, "GNU program properties"; Android NDK, crtbrand.S; x86-64 psABI (x86
+// feature and ISA properties); AArch64 ELF ABI (BTI, PAC, GCS).
 struct FeatureNotes {
     // x86-64 micro-architecture levels, 1 (baseline) to 4; 0: no note, the default of most compilers.
     unsigned x86_needed = 0;  // the dynamic linker rejects lower processors

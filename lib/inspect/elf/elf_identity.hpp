@@ -13,13 +13,13 @@ struct MachineIdentity {
 };
 [[nodiscard]] MachineIdentity machine_identity(std::uint16_t number, unsigned bits, bool big_endian);
 
-// Whether the table names `machine`, as platform tags do: what is compiled for others cannot be judged.
+// Says whether the table names `machine`, as platform tags do: what is compiled for others cannot be judged.
 [[nodiscard]] bool is_known_machine(std::string_view machine);
 
 // "System V", "GNU", "FreeBSD"; "OS ABI 12" for unknown numbers.
 [[nodiscard]] std::string os_abi_text(std::uint8_t os_abi);
-// Whether Linux dynamic linkers load it: glibc accepts the System V and GNU ABIs and, on 32-bit ARM, the ARM
-// ABI.
+// Says whether Linux dynamic linkers load it: glibc accepts the System V and GNU ABIs and, on 32-bit ARM, the
+// ARM ABI.
 [[nodiscard]] bool is_linux_abi(std::uint8_t os_abi, std::string_view machine);
 
 }  // namespace wheelyard::inspect

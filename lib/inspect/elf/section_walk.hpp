@@ -45,7 +45,8 @@ class SectionWalk {
     }
     // Skips zero bytes (linkers pad to the next alignment). Returns false at the end.
     [[nodiscard]] base::Result<bool> skip_zeros() {
-        // Most fatbins follow each other without a gap, and landmarks.hpp keeps their headers: start small.
+        // Most fatbins follow each other without a gap, and member_stream.hpp keeps their headers: start
+        // small.
         std::uint64_t at_a_time = 16;
         for (; at_ < end_; at_a_time = 4096) {
             WHEELYARD_ASSIGN(const std::string text, read(at_, std::min(end_ - at_, at_a_time)));

@@ -1,7 +1,7 @@
 // CPython's Stable ABI: every function and object on Linux, by the Python 3 minor version that added it.
 // Names and versions are from Misc/stable_abi.toml in CPython's repository as of September 2026 (3.15 in
 // release candidates, 3.16 begun), without the Windows-only entries.
-#include "lib/inspect/elf/stable_abi.hpp"
+#include "lib/inspect/elf/private_symbols.hpp"
 
 #include <span>
 #include <unordered_map>

@@ -6,7 +6,6 @@
 #include <cstddef>
 
 #include "lib/inspect/elf/private_symbols.hpp"
-#include "lib/inspect/elf/stable_abi.hpp"
 #include "lib/inspect/elf/torch_names.hpp"
 
 namespace wheelyard::inspect {

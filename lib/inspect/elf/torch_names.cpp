@@ -44,7 +44,8 @@ std::optional<std::string_view> take_source_name(std::string_view& rest) {
     return name;
 }
 
-// The text of a constructor, destructor or operator at the front of `rest`, the class's own name being `last`; empty: none.
+// The text of a constructor, destructor or operator at the front of `rest`, the class's own name being
+// `last`; empty: none.
 std::string take_special_name(std::string_view& rest, std::string_view last) {
     if (rest.size() < 2) return {};
     const std::string_view code = rest.substr(0, 2);

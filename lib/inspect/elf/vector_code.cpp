@@ -1,9 +1,9 @@
-// Intel SDM, volume 2: moves of 32 to 256 bits are `0F op` with SSE, and `C5 P op` with AVX, where P has no second source
-// (vvvv is 1111). With AVX-512 they are `62 P0 P1 P2 op`: the map is in the low four bits of P0; P1 has a bit that is always set;
-// the high bit of the second source (V') is in P2.
+// Intel SDM, volume 2: moves of 32 to 256 bits are `0F op` with SSE, and `C5 P op` with AVX, where P has no
+// second source (vvvv is 1111). With AVX-512 they are `62 P0 P1 P2 op`: the map is in the low four bits of
+// P0; P1 has a bit that is always set; the high bit of the second source (V') is in P2.
 //
 // Arm Architecture Reference Manual, C4: an instruction is a word, least significant byte first.
-#include "lib/inspect/elf/vector_code.hpp"
+#include "lib/inspect/elf/elf_sections.hpp"
 
 #include <algorithm>
 #include <string>

@@ -8,9 +8,9 @@
 //     code object  e_machine 224 (EM_AMDGPU); the processor in bits 0 to 7 of e_flags, by a table; sramecc and xnack
 //                  by the version of the code object, which is EI_ABIVERSION + 2 where EI_OSABI is 64 (HSA)
 //
-// Sources: cubins of ptxas 12.9.86 and 13.5.37 for all their targets, beside the names that cuobjdump 13.5.37 lists
-// (tests/support/gpu_objects); LLVM's "User Guide for AMDGPU Backend", "ELF Code Object". Code for a family (`sm_100f`) is
-// written as code for its first SM, which runs on the same GPUs.
+// Sources: cubins of ptxas 12.9.86 and 13.5.37 for all their targets, beside the names that cuobjdump 13.5.37
+// lists (tests/support/gpu_objects); LLVM's "User Guide for AMDGPU Backend", "ELF Code Object". Code for a
+// family (`sm_100f`) is written as code for its first SM, which runs on the same GPUs.
 #include "lib/inspect/gpu/gpu_code.hpp"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ constexpr std::uint8_t record_u16 = 3, record_bytes = 4;
 constexpr std::uint8_t attribute_this_sm_only = 9;
 constexpr std::uint64_t max_compat_bytes = 64 * base::kib;  // real ones have 44
 
-// Whether the records of `.nv.compat` say that the code runs on its SM only.
+// Says whether the records of `.nv.compat` say that the code runs on its SM only.
 bool is_for_this_sm(std::string_view records) {
     base::ByteCursor cursor(records);
     while (cursor.left() >= 4) {

@@ -1,7 +1,8 @@
-// Device code in files of its own that are no ELF files (those: device_object.cpp). By their first bytes: fatbins, clang's
-// offload bundles, compressed or not, as rocBLAS and hipBLASLt ship them in `.co`. By their names: PTX, and what is named as
-// device code but is in no known form, so that its GPUs are unknown: encrypted or compressed files, pointers of Git LFS,
-// MIOpen's and AOTriton's collections of kernels (`.kdb`, `.aks2`). Archives are not opened, and SPIR-V names no GPU.
+// Device code in files of its own that are no ELF files (those: device_object.cpp). By their first bytes:
+// fatbins, clang's offload bundles, compressed or not, as rocBLAS and hipBLASLt ship them in `.co`. By their
+// names: PTX, and what is named as device code but is in no known form, so that its GPUs are unknown:
+// encrypted or compressed files, pointers of Git LFS, MIOpen's and AOTriton's collections of kernels (`.kdb`,
+// `.aks2`). Archives are not opened, and SPIR-V names no GPU.
 #include "lib/inspect/gpu/gpu_code.hpp"
 
 #include <algorithm>
@@ -13,8 +14,6 @@
 #include "lib/base/text/byte_cursor.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/elf/section_walk.hpp"
-#include "lib/inspect/gpu/fatbin.hpp"
-#include "lib/inspect/gpu/hip_bundle.hpp"
 
 namespace wheelyard::inspect {
 namespace {

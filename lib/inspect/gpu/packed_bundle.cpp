@@ -1,5 +1,5 @@
 // Unpacks a compressed offload bundle lazily, up to the highest offset that is read.
-#include "lib/inspect/gpu/hip_bundle.hpp"
+#include "lib/inspect/gpu/gpu_code.hpp"
 
 #include <algorithm>
 #include <cstring>

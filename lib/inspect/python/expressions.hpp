@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "lib/inspect/python/conditions.hpp"
 #include "lib/inspect/python/module_source.hpp"
+#include "lib/inspect/python/source_lines.hpp"
 
 namespace wheelyard::inspect {
 

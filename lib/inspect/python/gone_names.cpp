@@ -1,7 +1,8 @@
-// Sources of gone_names: PEP 594 (3.13), PEP 604 (3.10), PEP 632 (distutils), the sections "Removed" of What's New in Python 3.9
-// to 3.14, and of new ones what libraries use most; pkg_resources: setuptools 82; the pages of winreg, msvcrt, winsound
-// and ctypes. xml.etree.cElementTree, which What's New in 3.9 lists, was not removed after all. Debian has tkinter, and most of distutils and lib2to3
-// up to 3.11, in packages of their own.
+// Sources of gone_names: PEP 594 (3.13), PEP 604 (3.10), PEP 632 (distutils), the sections "Removed" of
+// What's New in Python 3.9 to 3.14, and of new ones what libraries use most; pkg_resources: setuptools 82;
+// the pages of winreg, msvcrt, winsound and ctypes. xml.etree.cElementTree, which What's New in 3.9 lists,
+// was not removed after all. Debian has tkinter, and most of distutils and lib2to3 up to 3.11, in packages of
+// their own.
 #include "lib/inspect/python/gone_names.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The modules of Python's standard library, and the modules and names in it that some Pythons lack: removed by a version, not
-// there before one, or left to a package of their own by distributions.
+// The modules of Python's standard library, and the modules and names in it that some Pythons lack: removed
+// by a version, not there before one, or left to a package of their own by distributions.
 #pragma once
 
 #include <span>
@@ -7,7 +7,8 @@
 
 namespace wheelyard::inspect {
 
-// Whether some Python 3 has it: "os", "distutils". `top` has no dots. gone_names has those that only some have.
+// Says whether some Python 3 has it: "os", "distutils". `top` has no dots. gone_names has those that only
+// some have.
 [[nodiscard]] bool is_standard_module(std::string_view top);
 
 inline constexpr unsigned only_windows = 1;  // as `since`: no Python of another system has it
@@ -21,9 +22,11 @@ struct GoneName {
     unsigned first = 0;                // the minor version that has it first; 0: all had it
 };
 [[nodiscard]] std::span<const GoneName> gone_names();
-// What `X | None` is when it is evaluated, as in annotations without `from __future__ import annotations` (PEP 604).
+// What `X | None` is when it is evaluated, as in annotations without `from __future__ import annotations`
+// (PEP 604).
 inline constexpr std::string_view union_type = "types.UnionType";
-// The row of a dotted name or of what it begins with: "distutils.version" has that of "distutils". nullptr: none.
+// The row of a dotted name or of what it begins with: "distutils.version" has that of "distutils". nullptr:
+// none.
 [[nodiscard]] const GoneName* gone_name(std::string_view dotted);
 
 }  // namespace wheelyard::inspect

@@ -1,4 +1,5 @@
-// A queue of modules with the conditions under which they are imported. Functions are walked where they are called.
+// A queue of modules with the conditions under which they are imported. Functions are walked where they are
+// called.
 #include "lib/inspect/python/import_walk.hpp"
 
 #include <algorithm>
@@ -10,9 +11,9 @@
 #include <utility>
 
 #include "lib/base/text/text.hpp"
-#include "lib/inspect/python/conditions.hpp"
 #include "lib/inspect/python/expressions.hpp"
 #include "lib/inspect/python/gone_names.hpp"
+#include "lib/inspect/python/source_lines.hpp"
 
 namespace wheelyard::inspect {
 namespace {
@@ -129,7 +130,7 @@ class Walker {
         }
     }
 
-    // Whether no import of it came before under conditions that ask as much.
+    // Says whether no import of it came before under conditions that ask as much.
     bool is_new(const std::string& module, const Guard& guard) {
         auto& guards = seen_[module];
         const bool is_known = std::any_of(guards.begin(), guards.end(), [&](const Guard& one) {
@@ -228,7 +229,8 @@ class Walker {
         return std::exchange(known, known | bit) != known;
     }
 
-    // The first part of the name of a module that the wheel and the standard library lack; empty: they have it.
+    // The first part of the name of a module that the wheel and the standard library lack; empty: they have
+    // it.
     [[nodiscard]] std::string foreign_top(const std::string& name) const {
         std::string top = name.substr(0, name.find('.'));
         const auto own = wheel_.modules.lower_bound(top);
@@ -267,7 +269,8 @@ class Walker {
         const auto* row = gone_name(name);
         if (row == nullptr || wheel_.modules.contains(std::string_view(name).substr(0, name.find('.'))))
             return;
-        // yt_dlp: what a function needs of Windows is behind a question for the system that is not always seen.
+        // yt_dlp: what a function needs of Windows is behind a question for the system that is not always
+        // seen.
         if (row->since == only_windows && depth_ != 0) return;
         found_.gone.emplace(name, module);
     }
@@ -333,8 +336,8 @@ class Walker {
         return {};
     }
 
-    // Of several names one is enough. That of the C library is another's where it is not known which of them is opened:
-    // psycopg opens libpq, and then libc for itself.
+    // Of several names one is enough. That of the C library is another's where it is not known which of them
+    // is opened: psycopg opens libpq, and then libc for itself.
     void emit_collected(const std::string& module, const Collected& all) {
         if (all.needed == Reach::never) return;
         std::vector<std::string> names = all.candidates;

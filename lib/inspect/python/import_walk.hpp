@@ -1,5 +1,5 @@
-// What an import of a wheel's modules reaches: other modules of the wheel, libraries that Python code opens, names of the
-// standard library that some Pythons lack.
+// What an import of a wheel's modules reaches: other modules of the wheel, libraries that Python code opens,
+// names of the standard library that some Pythons lack.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ namespace wheelyard::inspect {
 inline constexpr std::uint64_t max_source_bytes = base::mib;  // of one module; hand-written ones have less
 inline constexpr std::size_t max_opened = 64;                 // libraries in the facts of a wheel
 
-// Whether something happens in an import, and whether it matters.
+// Says whether something happens in an import, and whether it matters.
 enum class Reach : std::uint8_t {
     never,  // also: what is caught where it fails
     maybe,  // in a branch whose condition is not known
@@ -60,11 +60,13 @@ struct ImportWalk {
         gone;  // of gone_names: {"distutils.version", the module that needs it}
     // What neither the wheel nor any standard library has: {"botocore", the module that imports it}.
     std::map<std::string, std::string> foreign;
-    // A module of gone_names where a handler imports a foreign one instead: {"audioop", {"pyaudioop", the module}}.
+    // A module of gone_names where a handler imports a foreign one instead: {"audioop", {"pyaudioop", the
+    // module}}.
     std::map<std::string, std::pair<std::string, std::string>> replaced;
 };
-// `roots`: what users import. A package whose import reaches no other module of the wheel stands for the extension modules
-// beside its __init__, as PyQt's does, and for the module of its own name, as pyzbar's does.
+// `roots`: what users import. A package whose import reaches no other module of the wheel stands for the
+// extension modules beside its __init__, as PyQt's does, and for the module of its own name, as pyzbar's
+// does.
 [[nodiscard]] ImportWalk walk_imports(const WheelModules& wheel, const std::vector<std::string>& roots);
 
 }  // namespace wheelyard::inspect

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <optional>
 
-#include "lib/inspect/python/conditions.hpp"
 #include "lib/inspect/python/expressions.hpp"
 #include "lib/inspect/python/gone_names.hpp"
 #include "lib/inspect/python/source_lines.hpp"
@@ -228,7 +227,7 @@ class ModuleReader {
     }
 
     enum class Raises { never, maybe, always };
-    // Whether a handler raises in the end, whatever it tried before.
+    // Says whether a handler raises in the end, whatever it tried before.
     [[nodiscard]] Raises raises(const Clause& clause, std::size_t depth = 0) const {
         if (depth > max_block_depth) return Raises::maybe;
         if (!clause.rest.empty() && clause.rest.front().is_name("raise")) return Raises::always;

@@ -1,5 +1,5 @@
-// What one module of Python does when it is imported, as far as its source says it: the effects of its own statements, and
-// those of its functions, which count where they are called.
+// What one module of Python does when it is imported, as far as its source says it: the effects of its own
+// statements, and those of its functions, which count where they are called.
 //
 //     from . import loader                        imports  "magic.loader"
 //     libmagic = loader.load_lib()                calls    "magic.loader.load_lib"
@@ -51,7 +51,8 @@ struct Effect {
 
 struct FunctionSource {
     std::vector<Effect> effects;
-    // Names of libraries in it, "libmagic.so.1", and of what it has searched: "-lmagic", as a linker writes it.
+    // Names of libraries in it, "libmagic.so.1", and of what it has searched: "-lmagic", as a linker writes
+    // it.
     std::vector<std::string> candidates;
 };
 

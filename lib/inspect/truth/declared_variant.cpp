@@ -1,5 +1,5 @@
-// The words are those of the providers that uv has built in, as in variant_truth.cpp, which holds finished wheels against
-// them.
+// The words are those of the providers that uv has built in, as in variant_truth.cpp, which holds finished
+// wheels against them.
 #include "lib/inspect/truth/declared_variant.hpp"
 
 #include <algorithm>

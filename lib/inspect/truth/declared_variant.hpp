@@ -1,5 +1,5 @@
-// Holds what a site declares of its variant wheels (PEP 825) against what a wheel and its build say, and adds the GPUs that
-// the wheel's code is compiled for.
+// Holds what a site declares of its variant wheels (PEP 825) against what a wheel and its build say, and adds
+// the GPUs that the wheel's code is compiled for.
 #pragma once
 
 #include <string>
@@ -20,8 +20,8 @@ struct BuiltFor {
     std::vector<std::string> modules = {};               // that were loaded: "cuda/12.6"
 };
 
-// The declared properties with one for all device code. Error "variant.unproven": facts contradict them, or something that
-// decides on which nodes the wheel runs has no property.
+// The declared properties with one for all device code. Error "variant.unproven": facts contradict them, or
+// something that decides on which nodes the wheel runs has no property.
 [[nodiscard]] base::Result<wheel::LabelledVariant> prove_variant(const wheel::LabelledVariant& declared,
                                                                  const Facts& facts, const BuiltFor& built);
 

@@ -35,27 +35,28 @@ struct Facts {
     // All DT_NEEDED libraries by kind (libraries.hpp): {"inside": […], "system": […], "cuda": […]}; no empty
     // lists. "project": unknown ones that a project of Requires-Dist brings.
     std::map<std::string, std::vector<std::string>> needed;
-    // Libraries of needed_external that the import of the wheel does not need, and those that it may need, each with a
-    // module or file that does: {"libX11.so.6": "rdkit.Chem.Draw.rdMolDraw2DQt"}. Nothing is known of a wheel without modules.
+    // Libraries of needed_external that the import of the wheel does not need, and those that it may need,
+    // each with a module or file that does: {"libX11.so.6": "rdkit.Chem.Draw.rdMolDraw2DQt"}. Nothing is
+    // known of a wheel without modules.
     std::map<std::string, std::string> needed_later, needed_maybe;
     // Those of no known kind that the import needs for certain, with a module or file that does:
     // {"libodbc.so.2": "pyodbc"}.
     std::map<std::string, std::string> needed_surely;
     // A module or file that the import loads and that was compiled for AVX, or AVX-512, as a whole.
     std::string avx_code, avx512_code;
-    // C functions of PyPy by the module that needs them, {"a._b": {"PyPyList_New"}}, each name once and at most
-    // max_python_names: of what the import loads, and of the rest.
+    // C functions of PyPy by the module that needs them, {"a._b": {"PyPyList_New"}}, each name once and at
+    // most max_python_names: of what the import loads, and of the rest.
     std::map<std::string, std::vector<std::string>> pypy_names, pypy_later;
     std::string sve_code;  // the same with SVE, and with nothing that asks whether the processor has it
     std::vector<OpenedLibrary> opens;  // by Python code that the import runs
     std::map<std::string, std::string>
         gone_names;                     // that the import needs, with the module that does: {"cgi", "a.b"}
     std::vector<std::string> provides;  // libraries that other wheels can load from this one, sorted
-    // SHA-256 of these and of those that its own files load, by name. Without names that several files have, with different
-    // bytes, and at most max_library_hashes.
+    // SHA-256 of these and of those that its own files load, by name. Without names that several files have,
+    // with different bytes, and at most max_library_hashes.
     std::map<std::string, std::string> library_sha256;
-    // The platform tags that were not compared with the ELF files: of other systems than Linux, and of machines
-    // that the table does not name.
+    // The platform tags that were not compared with the ELF files: of other systems than Linux, and of
+    // machines that the table does not name.
     std::vector<std::string> not_judged;
     std::vector<std::string>
         libc;  // "glibc", "musl", "bionic": the C libraries that the ELF files are linked to
@@ -84,8 +85,8 @@ struct Facts {
     std::vector<std::string> requires_dist;   // every Requires-Dist, as written
     std::string variant;                      // wheel::Variant::document of a variant wheel (PEP 825)
     Components components;                    // what its SBOMs name
-    // The lists of device code (lib/accelerator), sorted, unique: {"cuda_sm": ["sm_90"], "cuda_ptx": ["compute_90"],
-    // "hip_gfx": ["gfx90a:xnack-"]}.
+    // The lists of device code (lib/accelerator), sorted, unique: {"cuda_sm": ["sm_90"], "cuda_ptx":
+    // ["compute_90"], "hip_gfx": ["gfx90a:xnack-"]}.
     std::map<std::string, std::vector<std::string>, std::less<>> device_code;
     std::vector<std::string>
         device_code_not_read;  // the kinds of accelerators whose code is there and is not read

@@ -9,10 +9,8 @@
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/dist_info/installed_tree.hpp"
 #include "lib/inspect/elf/private_symbols.hpp"
-#include "lib/inspect/truth/c_library.hpp"
 #include "lib/inspect/truth/libraries.hpp"
 #include "lib/inspect/truth/manylinux.hpp"
-#include "lib/inspect/truth/module_names.hpp"
 
 namespace wheelyard::inspect {
 namespace {
@@ -102,7 +100,7 @@ bool is_under(std::string_view path, std::string_view prefix) {
     return path.starts_with(prefix) && (path.size() == prefix.size() || path[prefix.size()] == '/');
 }
 
-// Whether `rest`, relative to the folder of `member`, leaves site-packages.
+// Says whether `rest`, relative to the folder of `member`, leaves site-packages.
 bool escapes(std::string_view member, std::string_view rest) {
     const InstalledPath place = installed_path(member);
     if (place.folder != InstallFolder::site) return false;
@@ -173,9 +171,9 @@ void add_together(std::string_view rule, const ElfMember& member, std::string_vi
     findings.add(rule, member.name, expected, text);
 }
 
-// Where users of a cluster may make or fill folders: then they choose which library others load. All other folders, such
-// as /lib/intel64 and /opt/build, only root can make. Beginnings of paths without empty and `.` parts, in lower case; and
-// parts at any depth.
+// Where users of a cluster may make or fill folders: then they choose which library others load. All other
+// folders, such as /lib/intel64 and /opt/build, only root can make. Beginnings of paths without empty and `.`
+// parts, in lower case; and parts at any depth.
 constexpr std::string_view open_folders[] = {"home", "users",   "work",     "lustre",    "gpfs",
                                              "mnt",  "media",   "data",     "dev",       "proc",
                                              "run",  "var/run", "var/lock", "var/crash", "var/spool"};

@@ -23,15 +23,15 @@ struct SymbolVersion {
     std::vector<std::uint64_t> numbers;
 };
 [[nodiscard]] std::optional<SymbolVersion> parse_symbol_version(std::string_view text);
-// Whether a need is of a glibc version that no tag guarantees, such as GLIBC_PRIVATE. As in auditwheel, the loader's are
-// none: every libc.so.6 needs them.
+// Says whether a need is of a glibc version that no tag guarantees, such as GLIBC_PRIVATE. As in auditwheel,
+// the loader's are none: every libc.so.6 needs them.
 [[nodiscard]] bool is_private_to_glibc(const ElfVersionNeed& need);
 [[nodiscard]] std::string dotted(const std::vector<std::uint64_t>& numbers);
 
 // Highest version per prefix.
 using VersionFloors = std::map<std::string, std::vector<std::uint64_t>, std::less<>>;
-// The prefixes whose highest version is a fact: those that policies limit, and those of GCC's other libraries, which a
-// system has in the version of its compiler.
+// The prefixes whose highest version is a fact: those that policies limit, and those of GCC's other
+// libraries, which a system has in the version of its compiler.
 struct FloorPrefix {
     std::string_view prefix;
     std::string_view library;  // only of libraries whose name begins so; empty: of any
@@ -57,9 +57,9 @@ inline constexpr FloorPrefix floor_prefixes[] = {{"GLIBC", ""},
 // A glibc newer than that of every policy.
 inline constexpr int newest_glibc_minor = 1000;
 
-// Whether every system with glibc 2.`glibc_minor` (default: any policy) has this library.
+// Says whether every system with glibc 2.`glibc_minor` (default: any policy) has this library.
 [[nodiscard]] bool is_policy_library(std::string_view library, int glibc_minor = newest_glibc_minor);
-// Whether musllinux guarantees it (PEP 656: musl only; auditwheel adds zlib).
+// Says whether musllinux guarantees it (PEP 656: musl only; auditwheel adds zlib).
 [[nodiscard]] bool is_musllinux_library(std::string_view library);
 
 // The oldest manylinux tag with glibc 2.`above_minor + 1` or newer whose policy allows these versions and

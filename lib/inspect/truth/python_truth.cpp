@@ -7,7 +7,7 @@
 #include <set>
 
 #include "lib/base/text/text.hpp"
-#include "lib/inspect/truth/module_suffix.hpp"
+#include "lib/inspect/truth/libraries.hpp"
 #include "lib/wheel/tags.hpp"
 
 namespace wheelyard::inspect {

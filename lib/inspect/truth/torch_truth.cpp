@@ -6,7 +6,7 @@
 #include <string>
 
 #include "lib/inspect/elf/torch_names.hpp"
-#include "lib/inspect/truth/required_libraries.hpp"
+#include "lib/inspect/truth/gather_facts.hpp"
 #include "lib/wheel/requirement.hpp"
 
 namespace wheelyard::inspect {
@@ -15,8 +15,8 @@ namespace {
 constexpr unsigned highest_minor = 40,
                    highest_patch = 9;  // of the torch 2 releases to try: far beyond existing ones
 
-// Whether any torch release from `imports.at_least` to below `imports.below` satisfies `text`. Ignores local
-// parts of pins. Accepts specifiers that mention a pre-release or cannot be parsed.
+// Says whether any torch release from `imports.at_least` to below `imports.below` satisfies `text`. Ignores
+// local parts of pins. Accepts specifiers that mention a pre-release or cannot be parsed.
 bool can_be_met(const std::string& text, const TorchImports& imports) {
     const auto requirement = wheel::Requirement::parse(text);
     if (!requirement || requirement->specifiers.empty() || is_of_an_extra(*requirement)) return true;

@@ -1,5 +1,5 @@
-// The words are those of the providers that uv has built in: `x86_64 :: level :: v3`, and of GPUs those in the rows of
-// lib/accelerator.
+// The words are those of the providers that uv has built in: `x86_64 :: level :: v3`, and of GPUs those in
+// the rows of lib/accelerator.
 #include "lib/inspect/truth/tag_truth.hpp"
 
 #include <algorithm>
@@ -51,7 +51,8 @@ void check_code(const wheel::Variant& variant, const accelerator::DeviceCode& li
     }
 }
 
-// A driver runs programs of its toolkit's major version and of older ones. A wheel with a library for each has one that runs.
+// A driver runs programs of its toolkit's major version and of older ones. A wheel with a library for each
+// has one that runs.
 void check_bound(const wheel::Variant& variant, const AcceleratorKind& kind, const Facts& facts,
                  Findings& findings) {
     const auto needed = facts.needed.find(std::string(kind.library_kind));

@@ -32,7 +32,7 @@ class Findings {
     void add_final(std::string_view code, std::string_view member = {}, std::string_view expected = {},
                    std::string_view found = {});
 
-    // Whether `code` was found so far, including ignored findings.
+    // Says whether `code` was found so far, including ignored findings.
     [[nodiscard]] bool has(std::string_view code);
 
     // Sorted by severity (worst first), rule table order and member; at most max_verdicts_shown per code.

@@ -1,5 +1,5 @@
-// The rule table: one row per finding, in the order of reports and of docs/reference/rules.md, which is generated from
-// it. The source "wheel-zip policy" is docs/reference/wheel-zip.md.
+// The rule table: one row per finding, in the order of reports and of docs/reference/rules.md, which is
+// generated from it. The source "wheel-zip policy" is docs/reference/wheel-zip.md.
 #include "lib/inspect/verdict/verdict.hpp"
 
 namespace wheelyard::inspect {

@@ -21,7 +21,8 @@ struct Rule {
     std::string_view sentence;  // the problem, for people
     std::string_view advice;    // what to do about it
     std::string_view source;    // PEP, specification section or our own policy document
-    // `manylinux-strict` rejects it although the default does not: PEP 600 requires that a wheel runs everywhere.
+    // `manylinux-strict` rejects it although the default does not: PEP 600 requires that a wheel runs
+    // everywhere.
     bool strict = false;
 };
 [[nodiscard]] const std::vector<Rule>& rules();

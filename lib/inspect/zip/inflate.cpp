@@ -15,7 +15,7 @@
 
 #include "lib/base/check.hpp"
 #include "lib/inspect/zip/deflate_block.hpp"
-#include "lib/inspect/zip/limits.hpp"
+#include "lib/inspect/zip/zip.hpp"
 
 namespace wheelyard::inspect {
 namespace {

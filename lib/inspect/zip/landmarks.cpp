@@ -1,11 +1,14 @@
-#include "lib/inspect/zip/landmarks.hpp"
+// Keeps parts of a large member while it streams by, so that finding its device code needs no second
+// unpacking: the headers of CUDA fatbins and of their entries, and the pages where HIP bundles begin. Purely
+// a cache: results are the same without it, only slower. Layouts: gpu_code.hpp, gpu_code.hpp.
+#include "lib/inspect/zip/member_stream.hpp"
 
 #include <algorithm>
 #include <cstring>
 
 #include "lib/base/text/byte_cursor.hpp"
 #include "lib/inspect/verdict/policy.hpp"
-#include "lib/inspect/zip/limits.hpp"
+#include "lib/inspect/zip/zip.hpp"
 
 namespace wheelyard::inspect {
 namespace {
@@ -13,7 +16,7 @@ namespace {
 constexpr std::string_view fatbin_magic{"\x50\xed\x55\xba", 4};
 constexpr std::string_view bundle_magics[] = {"__CLANG_OFFLOAD_BUNDLE__", "CCOB"};
 constexpr std::uint64_t fatbin_alignment = 8, bundle_page = 4096;
-constexpr std::size_t fatbin_header_bytes = 16, entry_bytes = 48;  // the part that fatbin.cpp reads
+constexpr std::size_t fatbin_header_bytes = 16, entry_bytes = 48;  // the part that gpu_code.cpp reads
 
 std::uint64_t round_up(std::uint64_t offset, std::uint64_t alignment) {
     return (offset + alignment - 1) / alignment * alignment;

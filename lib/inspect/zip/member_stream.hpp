@@ -1,7 +1,9 @@
 // The unpacked bytes of one member: once sequentially with verification, or again at any offset.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,10 +12,38 @@
 #include "lib/base/files/file.hpp"
 #include "lib/base/result.hpp"
 #include "lib/inspect/zip/inflate.hpp"
-#include "lib/inspect/zip/landmarks.hpp"
 #include "lib/inspect/zip/zip.hpp"
 
 namespace wheelyard::inspect {
+
+class Landmarks {
+  public:
+    // Call for every piece of the member, in order.
+    void pass(std::uint64_t offset, std::string_view piece);
+    // Returns false if any of the bytes is not kept.
+    [[nodiscard]] bool read_at(std::uint64_t offset, char* into, std::size_t length) const;
+
+  private:
+    enum class Awaited { magic, fatbin, entry };
+    struct Block {
+        std::uint64_t offset;
+        std::size_t at;  // in kept_
+        std::size_t size;
+    };
+    void look_for_magic(std::uint64_t offset, std::string_view piece);
+    void await(Awaited what, std::uint64_t offset, std::size_t size);
+    void await_magic(std::uint64_t from);
+    void follow();
+    void keep(std::uint64_t offset, std::string_view bytes);
+
+    Awaited awaited_ = Awaited::magic;
+    std::uint64_t awaited_at_ = 0;  // its offset; for a magic: where to search from
+    std::size_t awaited_bytes_ = 0;
+    std::string arrived_;  // the part received so far
+    std::uint64_t fatbin_end_ = 0;
+    std::string kept_;
+    std::vector<Block> blocks_;  // sorted by offset, without overlap
+};
 
 // Reads a member in pieces and verifies size, CRC-32 and complete use of the packed bytes at its end. An
 // Error with the code of a rule ("zip.crc_mismatch") concerns the wheel; any other is an I/O error.
@@ -96,5 +126,12 @@ class MemberReader final : public base::Reader {
     mutable std::uint64_t piece_offset_ = 0;
     mutable std::uint64_t unpacked_again_ = 0;
 };
+
+// Runs independent work items on a few threads.
+
+// Calls `work(i)` once for each i in [0, count), starting in order, on up to `threads` threads (1: only the
+// caller's). Stops at the first Error and returns it; rethrows exceptions of the threads.
+[[nodiscard]] base::Status for_each_parallel(std::size_t count, unsigned threads,
+                                             const std::function<base::Status(std::size_t)>& work);
 
 }  // namespace wheelyard::inspect

@@ -5,8 +5,6 @@
 #include <cstdint>
 
 #include "lib/base/text/byte_cursor.hpp"
-#include "lib/inspect/zip/limits.hpp"
-#include "lib/inspect/zip/zip_end.hpp"
 
 namespace wheelyard::inspect {
 namespace {
@@ -51,7 +49,8 @@ ExtraFault parse_extra(std::string_view extra, std::optional<std::string_view>& 
     return ExtraFault::none;
 }
 
-// pip (Python's zipfile) reads the lower byte of the central one and refuses more than 6.3, uv both headers' ones.
+// pip (Python's zipfile) reads the lower byte of the central one and refuses more than 6.3, uv both headers'
+// ones.
 void check_version_needed(std::string_view member, std::uint16_t needed, bool is_central,
                           Findings& findings) {
     constexpr unsigned newest = 63;
@@ -106,7 +105,7 @@ class CentralReader {
         return member;
     }
     [[nodiscard]] std::size_t left() const { return cursor_.left(); }
-    // Whether a finding that ends the check was already added.
+    // Says whether a finding that ends the check was already added.
     [[nodiscard]] bool given_up() const { return given_up_; }
 
   private:
@@ -237,7 +236,7 @@ class LocalReader {
         return {};
     }
 
-    // Whether the limit on extra fields was exceeded.
+    // Says whether the limit on extra fields was exceeded.
     [[nodiscard]] bool given_up() const { return given_up_; }
 
   private:
@@ -259,8 +258,9 @@ class LocalReader {
         return std::string(value) + " (local header)";
     }
 
-    // A member that was written to a pipe. Streaming readers go by what follows its data, seeking ones by the central directory
-    // (APPNOTE 4.3.9). uv streams no stored member, whose end only this would tell. A signature is optional, but all write it.
+    // A member that was written to a pipe. Streaming readers go by what follows its data, seeking ones by the
+    // central directory (APPNOTE 4.3.9). uv streams no stored member, whose end only this would tell. A
+    // signature is optional, but all write it.
     base::Status check_descriptor(Member& member, bool agrees, bool is_wide) {
         std::string text(is_wide ? wide_descriptor_bytes : descriptor_bytes, '\0');
         const std::uint64_t at = member.data_offset + member.packed_bytes;
@@ -279,8 +279,8 @@ class LocalReader {
         return {};
     }
 
-    // Whether there is a ZIP64 field. A local one always has both sizes (APPNOTE 4.5.3). Writers that do not know the size in
-    // advance reserve the field, so it may be redundant; then its values must agree.
+    // Says whether there is a ZIP64 field. A local one always has both sizes (APPNOTE 4.5.3). Writers that do
+    // not know the size in advance reserve the field, so it may be redundant; then its values must agree.
     base::Result<bool> apply_extra(Member& member, std::uint64_t name_bytes, std::uint64_t extra_bytes,
                                    std::uint64_t& packed, std::uint64_t& unpacked) {
         const bool needed = packed == all_ones_32 || unpacked == all_ones_32;
@@ -325,8 +325,8 @@ class LocalReader {
     bool given_up_ = false;
 };
 
-// Members must fill the file from its start to the central directory without gaps (hidden bytes) and overlaps.
-// If there is a known prefix, the rest must be filled.
+// Members must fill the file from its start to the central directory without gaps (hidden bytes) and
+// overlaps. If there is a known prefix, the rest must be filled.
 void check_contiguous(const std::vector<Member>& members, const ZipEnd& end, Findings& findings) {
     std::vector<const Member*> in_file;
     for (const Member& member : members) {

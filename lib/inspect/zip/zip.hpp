@@ -12,6 +12,7 @@
 // Rules with reasons: docs/reference/wheel-zip.md. Format: PKWARE APPNOTE 6.3.9.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include "lib/base/files/file.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/base/result.hpp"
 #include "lib/inspect/verdict/findings.hpp"
 
@@ -58,5 +60,50 @@ struct Frame {
 // Reports names that are there twice. What else two names may not share depends on where they are installed
 // (check_installed_tree).
 void check_names_together(const std::vector<Member>& members, Findings& findings);
+
+struct CodePoints {
+    char32_t first, last;
+};
+
+// The code point that begins at text[at], which is moved behind it. `text` is UTF-8.
+inline char32_t take_code_point(std::string_view text, std::size_t& at) {
+    const auto byte = [&] { return static_cast<unsigned char>(text[at++]); };
+    const char32_t first = byte();
+    if (first < 0x80) return first;
+    const int more = first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
+    char32_t point = first & (0x3fu >> more);
+    for (int i = 0; i < more; ++i)
+        point = point << 6 | (byte() & 0x3fu);
+    return point;
+}
+
+inline constexpr std::size_t max_member_name_bytes = 4096;  // PATH_MAX
+inline constexpr std::size_t max_component_bytes = 255;     // NAME_MAX: a longer one cannot be installed
+inline constexpr std::uint64_t max_directory_bytes = 32 * base::mib;  // torch: 1.2 MiB
+
+// ISA-L needs a microsecond or more per DEFLATE block, even for empty ones. zlib's default settings put
+// 16,383 symbols into a block, its minimum memory setting 128. The limit is per member; every min_block_bytes
+// allow one more block.
+inline constexpr std::uint64_t max_short_blocks = 4096;
+
+// Working memory per thread (inspect.hpp has the total). ELF members up to kept_member_bytes stay in memory.
+// For a larger one, up to max_snapshots snapshots of up to 119 KiB each allow unpacking parts again, at most
+// max_passes times its size in total, and member_stream.hpp keeps the headers of its device code. More than
+// max_threads threads would only wait for the largest member; this bounds memory to 200 MiB.
+inline constexpr std::size_t piece_bytes = 256 * base::kib;  // bytes read or unpacked per step
+inline constexpr std::uint64_t kept_member_bytes = 16 * base::mib;
+inline constexpr std::size_t max_landmark_bytes = 4 * base::mib;  // torch 2.6: 1 MiB
+inline constexpr unsigned max_threads = 8;
+
+struct ZipEnd {
+    std::uint64_t members = 0;
+    std::uint64_t directory_offset = 0;
+    std::uint64_t directory_bytes = 0;
+    std::uint64_t prefix_bytes = 0;  // before the archive: added to every offset that it stores
+};
+
+// Verifies that the central directory ends where the end records begin and that all records agree. nullopt:
+// it cannot be found; a final finding says why.
+[[nodiscard]] base::Result<std::optional<ZipEnd>> read_zip_end(const base::Reader& bytes, Findings& findings);
 
 }  // namespace wheelyard::inspect

@@ -1,4 +1,5 @@
-#include "lib/inspect/zip/zip_end.hpp"
+// The end of a ZIP file: end record, and ZIP64 end record with its locator (APPNOTE 4.3.14 to 4.3.16).
+#include "lib/inspect/zip/zip.hpp"
 
 #include <algorithm>
 #include <string>
@@ -69,7 +70,8 @@ base::Result<std::optional<EndRecord>> find_end(const base::Reader& bytes, Findi
     return end;
 }
 
-// Whether a field of the end record agrees with its ZIP64 counterpart: equal, or all ones (APPNOTE 4.4.1.4).
+// Says whether a field of the end record agrees with its ZIP64 counterpart: equal, or all ones (APPNOTE
+// 4.4.1.4).
 bool agrees(std::uint64_t narrow, std::uint64_t wide, std::uint64_t all_ones) {
     return narrow == all_ones || narrow == wide;
 }

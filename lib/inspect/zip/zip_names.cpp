@@ -8,8 +8,6 @@
 #include <unordered_map>
 
 #include "lib/base/text/text.hpp"
-#include "lib/inspect/zip/code_points.hpp"
-#include "lib/inspect/zip/limits.hpp"
 
 namespace wheelyard::inspect {
 namespace {
@@ -18,8 +16,8 @@ bool is_ascii(std::string_view text) {
     return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
-// Unicode's categories Cc (controls) and Cf (direction marks, joiners, byte order mark), sorted: a name with one shows
-// another text than it has. uv refuses them.
+// Unicode's categories Cc (controls) and Cf (direction marks, joiners, byte order mark), sorted: a name with
+// one shows another text than it has. uv refuses them.
 constexpr CodePoints unseen[] = {
     {0x0, 0x1f},        {0x7f, 0x9f},       {0xad, 0xad},       {0x600, 0x605},     {0x61c, 0x61c},
     {0x6dd, 0x6dd},     {0x70f, 0x70f},     {0x890, 0x891},     {0x8e2, 0x8e2},     {0x180e, 0x180e},
@@ -37,7 +35,8 @@ bool has_unseen(std::string_view text) {
     return false;
 }
 
-// Whether what is installed is not at the path that the name seems to have: installers refuse it, or follow `..`.
+// Says whether what is installed is not at the path that the name seems to have: installers refuse it, or
+// follow `..`.
 bool leads_elsewhere(std::string_view name) {
     const auto parts = base::split(name, '/');
     return name.starts_with('/') || parts.back() == "." ||

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "lib/inspect/zip/inflate.hpp"
-#include "lib/inspect/zip/limits.hpp"
+#include "lib/inspect/zip/zip.hpp"
 
 namespace wheelyard::inspect {
 namespace {

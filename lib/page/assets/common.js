@@ -72,7 +72,7 @@ const yard = (() => {
     if (account) offer_login(account, () => location.pathname + location.search + location.hash);
     addEventListener("pageshow", show_account);  // a page that comes back from the browser's cache
   } catch { /* a browser may forbid storage */ }
-  // Small letters, by the rule of the keys of the search (lib/base/text/case_folding.hpp).
+  // Small letters, by the rule of the keys of the search (lib/base/text/utf8.hpp).
   const fold = text => text.replace(/[A-Z\u00c0-\u017f\u0386-\u03ab\u0400-\u042f]/g, letter => letter.toLowerCase()[0]);
   // What is loaded for a part of the page only when the reader sees it.
   const when_seen = (part, start) => new IntersectionObserver((entries, self) => {

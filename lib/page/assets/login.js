@@ -19,7 +19,7 @@
     if (reply.ok) return told;
     throw Object.assign(new Error([told.detail || "The server answers " + reply.status + ".", told.value, told.advice].filter(Boolean).join(" – ")), {code: told.code});
   });
-  // What the actions of a token permit (registry/catalog/token_actions.hpp).
+  // What the actions of a token permit (lib/store/catalog/token_actions.hpp).
   const meanings = {"*": "do everything", read: "read", upload: "upload files", audit: "read the audit log", build: "build what is asked for", task: "ask for wheels",
                     approve: "approve requests", token: "make tokens", index: "change indexes", yank: "yank files", delete: "delete files",
                     quarantine: "hold back and release files", pin: "pin files", promote: "promote files", status: "set the status of projects", gc: "free the space of deleted files"};

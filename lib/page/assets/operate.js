@@ -157,36 +157,10 @@
     return one.projects.map(project => row([link_to(one.index + "/project/" + project.project, project.project), String(project.files),
       size(project.bytes), share(project.bytes, one.bytes, project.project), day(project.newest)]));
   };
-  // The keys of an index as JSON: the server checks them as it does a file. Of an index that is edited, a key that is gone gets
-  // its default, and its revision keeps others' changes.
-  const keys = document.getElementById("keys"), key_field = name => keys.elements.namedItem(name);
-  let edited = {};
-  const edit = ({name, revision, keys: {name: _, ...others}}) => {
-    edited = {name, revision, keys: others};
-    key_field("name").value = name;
-    key_field("keys").value = JSON.stringify(others, null, 1);
-    key_field("keys").focus();
-  };
-  const submit_keys = async (name, wanted, act) => {
-    const is_known = act === "change" || (act === "try" && known.includes(name)), is_edited = is_known && edited.name === name;
-    const gone = is_edited ? Object.keys(edited.keys).filter(key => !Object.hasOwn(wanted, key)).map(key => [key, null]) : [];
-    const {changes, dry_run} = await call(is_known ? folder_of(name) + "/set" : "api/v1/indexes", {
-      format: "wheelyard.index_change/1", keys: {...(!is_known && {name}), ...wanted, ...Object.fromEntries(gone)},
-      ...(is_edited && {revision: edited.revision}), dry_run: act === "try"});
-    return (dry_run ? "Would change" : "Changed") + ": " + (changes.map(one => one.index + ": " + one.change).join("; ") || "nothing") + ".";
-  };
-  // Archiving can be undone, so it needs no reason: the audit log has what changed. The revision keeps others' changes.
-  const indexes = async () => (await call("api/v1/indexes")).indexes.map(index => {
-    const {name, revision, keys} = index, open = element("button", "Edit");
-    open.type = "button";
-    open.setAttribute("aria-label", "Edit the keys of " + name);
-    open.addEventListener("click", () => edit(index));
-    const word = keys.archived ? "Reopen" : "Archive";
-    const set = () => call("api/v1/indexes/" + encodeURIComponent(name) + "/set",
-      {format: "wheelyard.index_change/1", keys: {archived: keys.archived ? null : true}, revision});
+  const indexes = async () => (await call("api/v1/indexes")).indexes.map(({name, keys}) => {
     const quota = [keys.quota_mib && size(keys.quota_mib * 2 ** 20), keys.quota_files && keys.quota_files + " files"];
     return row([link_to(name), keys.title ?? "", keys.read === "token" ? "tokens" : "everyone", keys.archived ? "archived" : "active",
-      quota.filter(Boolean).join(", "), keys.sdists ? "yes" : "no", [open, " ", button(word, word + " the index " + name, set)]]);
+      quota.filter(Boolean).join(", "), keys.sdists ? "yes" : "no"]);
   });
   // What the token may do that makes others; the list has it, since it is within itself.
   let own = {};
@@ -336,7 +310,7 @@
     people = call("api/v1/people").then(reply => reply.names).catch(() => ({}));
     return show_some(lists).then(() => { document.getElementById("lists").hidden = false; });
   };
-  // Those that everybody sees, and those that the token may change, such as a staging index.
+  // Those that everybody sees, and those that the token may see, such as a staging index.
   const list_indexes = () => Promise.all([call("").then(data => data.indexes.map(index => index.name)),
     call("api/v1/indexes").then(data => data.indexes.map(index => index.name)).catch(() => [])]).then(names => {
     known = [...new Set(names.flat())].sort();
@@ -365,17 +339,6 @@
   addEventListener("popstate", () => {
     read_address();
     if (field("token").value) show_some(of_index);
-  });
-  keys.addEventListener("submit", event => {
-    event.preventDefault();
-    const line = document.getElementById("keys-answer"), act = event.submitter?.value ?? "try", name = key_field("name").value.trim();
-    yard.say(line, "");
-    new Promise(done => done(JSON.parse(key_field("keys").value || "{}"))).then(wanted => submit_keys(name, wanted, act)).then(text => {
-      yard.say(line, text);
-      if (act === "try") return;
-      edited = {};
-      return list_indexes().then(() => show_some({indexes}));
-    }).catch(error => yard.say(line, error.message, true));
   });
   make.addEventListener("submit", event => {
     event.preventDefault();

@@ -41,7 +41,7 @@
 
   const add = task => {
     const item = element("li", "", "card");
-    const entry = {task, offset: 0, attempts: task.attempts, decoder: new TextDecoder(), head: element("p"), why: element("p", "", "quiet"),
+    const entry = {task, offset: 0, build: task.build?.id, decoder: new TextDecoder(), head: element("p"), why: element("p", "", "quiet"),
                    log: element("pre", "", "log"), log_open: false, is_reading: false};
     const more = element("details"), cancel = element("button", "Cancel", "danger");
     cancel.type = "button";
@@ -63,8 +63,8 @@
     }
     const entry = shown.get(task.id);
     if (task.state !== entry.task.state) dispatchEvent(new Event("status"));
-    if (task.attempts !== entry.attempts) {  // another attempt has another log
-      Object.assign(entry, {attempts: task.attempts, offset: 0, decoder: new TextDecoder()});
+    if (task.build?.id !== entry.build) {  // another build has another log
+      Object.assign(entry, {build: task.build?.id, offset: 0, decoder: new TextDecoder()});
       entry.log.textContent = "";
     }
     entry.task = task;

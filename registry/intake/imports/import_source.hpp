@@ -5,7 +5,10 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "lib/base/files/fd.hpp"
+#include "lib/base/files/temp_dir.hpp"
 #include "lib/base/result.hpp"
 #include "lib/inspect/verdict/policy.hpp"
 #include "lib/io/http_client.hpp"
@@ -14,8 +17,8 @@
 
 namespace wheelyard::registry {
 
-// "torch-2.6.0-cp312-cp312-manylinux_2_28_aarch64.whl", or an sdist's name, optionally followed by "#sha256=…" as in the
-// links of an index page.
+// "torch-2.6.0-cp312-cp312-manylinux_2_28_aarch64.whl", or an sdist's name, optionally followed by
+// "#sha256=…" as in the links of an index page.
 struct WheelChoice {
     UploadName name;
     std::string filename;
@@ -26,7 +29,7 @@ struct WheelChoice {
                                                            const inspect::Policy& policy = {},
                                                            AcceptedFiles accepted = AcceptedFiles::wheels);
 
-// Whether a page from `url` is trusted for hashes: over https, or from this machine.
+// Says whether a page from `url` is trusted for hashes: over https, or from this machine.
 [[nodiscard]] bool may_say_hashes(std::string_view url);
 
 struct FoundWheel {
@@ -50,5 +53,22 @@ struct ImportSource {
 // `from` as given; if empty, the index that pip on this machine is configured with, together with pip's proxy
 // and certificates. Error "import.no_source": there is none.
 [[nodiscard]] base::Result<ImportSource> import_source(const std::string& from);
+
+// The folder `import-XXXXXX` in the store that receives what `import` downloads; its destructor removes it.
+// The next import or server start removes folders that killed imports left behind.
+
+class ImportFolder {
+  public:
+    [[nodiscard]] static base::Result<ImportFolder> make(const std::filesystem::path& store);
+    [[nodiscard]] const std::filesystem::path& path() const { return folder_.path(); }
+
+  private:
+    ImportFolder(base::TempDir folder, base::Fd lock) : folder_(std::move(folder)), lock_(std::move(lock)) {}
+    base::TempDir folder_;
+    base::Fd lock_;
+};
+
+// Removes the folders of dead imports, never those in use. Failures are logged and skipped.
+void remove_left_import_folders(const std::filesystem::path& store);
 
 }  // namespace wheelyard::registry

@@ -13,8 +13,8 @@ namespace wheelyard::registry {
 
 class BackgroundTask {
   public:
-    // Waits `first_delay_ms`, then runs `work` again and again with `pause_ms` in between. `clock` is this task's:
-    // its sleeps end at once when the task stops.
+    // Waits `first_delay_ms`, then runs `work` again and again with `pause_ms` in between. `clock` is this
+    // task's: its sleeps end at once when the task stops.
     using Work = std::function<void(base::Clock& clock)>;
     BackgroundTask(std::int64_t first_delay_ms, std::int64_t pause_ms, Work work);
     ~BackgroundTask();  // waits for the work in progress

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "lib/io/log.hpp"
-#include "registry/lifecycle/action.hpp"
-#include "registry/lifecycle/store_identity.hpp"
+#include "lib/store/lifecycle/action.hpp"
+#include "lib/store/lifecycle/store_identity.hpp"
 #include "registry/upstream/page_store.hpp"
 #include "registry/upstream/prefetch/kept.hpp"
 #include "registry/upstream/source.hpp"
@@ -67,7 +67,7 @@ CacheLimit::CacheLimit(const CacheLimitParts& parts)
 
 void CacheLimit::run_round(const base::Clock& clock) {
     if (!parts_.is_mine()) return;
-    if (!has_cache_limit(*parts_.config)) return;
+    if (!has_cache_limit(parts_.config.held())) return;
     const base::UnixMicros now = clock.now();
     const auto fail = [](const base::Error& error) {
         io::log_error("upstream.cache_limit_failed", {{"error", error.text()}});
@@ -80,7 +80,8 @@ void CacheLimit::run_round(const base::Clock& clock) {
 }
 
 base::Status CacheLimit::look_at_caches(const catalog::Catalog& reader, base::UnixMicros now) {
-    for (const IndexConfig& index : parts_.config->indexes) {
+    const ConfigView config = parts_.config.held();
+    for (const IndexConfig& index : config->indexes) {
         for (const UpstreamConfig& upstream : index.upstreams) {
             if (upstream.max_cache_bytes == 0) continue;
             WHEELYARD_ASSIGN(std::uint64_t bytes, cached_bytes(reader, upstream.cache_index));
@@ -97,9 +98,10 @@ base::Status CacheLimit::look_at_caches(const catalog::Catalog& reader, base::Un
 
 base::Status CacheLimit::shrink(const catalog::Catalog& reader, const UpstreamConfig& upstream,
                                 std::uint64_t bytes, base::UnixMicros now) {
-    WHEELYARD_ASSIGN(const auto prefetched, read_kept_hashes(parts_.config->store));
+    const ConfigView config = parts_.config.held();
+    WHEELYARD_ASSIGN(const auto prefetched, read_kept_hashes(config->store));
     WHEELYARD_ASSIGN(auto copies, copies_in(reader, upstream, parts_.last_used, prefetched));
-    PageStore pages(parts_.config->store / "upstream");
+    PageStore pages(config->store / "upstream");
     for (const CachedCopy& copy : order_of_return(std::move(copies), now)) {
         if (bytes <= upstream.max_cache_bytes || task_.is_stopping()) break;
         if (!is_listed(pages, upstream, copy)) continue;
@@ -107,7 +109,7 @@ base::Status CacheLimit::shrink(const catalog::Catalog& reader, const UpstreamCo
         if (is_evicted) bytes -= copy.size_bytes;
     }
     WHEELYARD_ASSIGN(const catalog::Serial serial, reader.last_serial());
-    return parts_.pages.wait_until_visible(serial, parts_.config->server.page_wait_ms,
+    return parts_.pages.wait_until_visible(serial, config->server.page_wait_ms,
                                            {upstream.cache_index, {}, {}});
 }
 
@@ -130,20 +132,21 @@ base::Result<bool> CacheLimit::evict(const UpstreamConfig& upstream, const Cache
     return true;
 }
 
-// As gc does, only from the catalog's own store. An upload that stores the same bytes meanwhile makes them younger than
-// `before`, and they stay.
+// As gc does, only from the catalog's own store. An upload that stores the same bytes meanwhile makes them
+// younger than `before`, and they stay.
 base::Status CacheLimit::remove_blobs(const catalog::Catalog& reader, const base::Clock& clock) {
     WHEELYARD_ASSIGN(std::vector<std::string> hashes, reader.evicted_blobs());
     if (hashes.empty()) return {};
     const base::UnixMicros now = clock.now();
+    const ConfigView config = parts_.config.held();
     WHEELYARD_ASSIGN(
         const lifecycle::StoreClaim claim,
         lifecycle::claim_store(
             {.on_catalog = [this](const lifecycle::CatalogWork& work) { return parts_.writer.run(work); },
              .blobs = parts_.blobs,
              .clock = clock,
-             .store = parts_.config->blob_place().text(),
-             .config = parts_.config->file}));
+             .store = config->blob_place().text(),
+             .config = config->file}));
     WHEELYARD_TRY(claim.history);
     WHEELYARD_TRY(parts_.writer.run([&](catalog::Catalog& catalog) -> base::Status {
         WHEELYARD_ASSIGN(hashes, catalog.forget_blobs(hashes, {"upstream:cache", std::string(reason), now}));
@@ -156,13 +159,14 @@ base::Status CacheLimit::remove_blobs(const catalog::Catalog& reader, const base
 }
 
 std::vector<http::Gauge> CacheLimit::gauges() const {
-    if (!has_cache_limit(*parts_.config)) return {};
+    const ConfigView config = parts_.config.held();
+    if (!has_cache_limit(config)) return {};
     std::vector<http::Gauge> gauges{
         {"upstream_given_back_files", "Fetched files evicted", static_cast<double>(files_)},
         {"upstream_given_back_bytes", "Their size", static_cast<double>(bytes_)}};
     std::vector<http::Gauge> limits;
     const std::lock_guard lock(mutex_);
-    for (const IndexConfig& index : parts_.config->indexes) {
+    for (const IndexConfig& index : config->indexes) {
         if (index.is_private) continue;  // everyone reads the metrics
         for (const UpstreamConfig& upstream : index.upstreams) {
             const auto bytes = cached_.find(upstream.cache_index);

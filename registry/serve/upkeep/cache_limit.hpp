@@ -1,10 +1,10 @@
-// Keeps the caches of upstreams within `max_cache_mib`: evicts the least recently used files, then removes their
-// bytes.
+// Keeps the caches of upstreams within `max_cache_mib`: evicts the least recently used files, then removes
+// their bytes.
 //
 //     row ─► tombstone that may return, event ─► pages without the file ─► blob removed
 //
-// Each step is found again in the catalog after a crash. A file that was evicted is offered by its upstream's page
-// as before, and the next request fetches it, with the same hash.
+// Each step is found again in the catalog after a crash. A file that was evicted is offered by its upstream's
+// page as before, and the next request fetches it, with the same hash.
 #pragma once
 
 #include <atomic>
@@ -15,12 +15,12 @@
 #include <string>
 #include <vector>
 
-#include "registry/blobs/store.hpp"
-#include "registry/catalog/catalog.hpp"
-#include "registry/commit/publishing.hpp"
-#include "registry/commit/writer.hpp"
+#include "lib/store/blobs/store.hpp"
+#include "lib/store/catalog/catalog.hpp"
+#include "lib/store/commit/publishing.hpp"
+#include "lib/store/commit/writer.hpp"
+#include "lib/store/store.hpp"
 #include "registry/config/live_config.hpp"
-#include "registry/database/store.hpp"
 #include "registry/http/metrics.hpp"
 #include "registry/serve/upkeep/background_task.hpp"
 #include "registry/upstream/last_used.hpp"
@@ -42,7 +42,8 @@ struct CacheLimitParts {
     std::int64_t pause_ms = cache_limit_pause_ms;
 };
 
-// It works in a thread of its own, which the destructor stops. A failed round is logged; the next one tries again.
+// It works in a thread of its own, which the destructor stops. A failed round is logged; the next one tries
+// again.
 class CacheLimit {
   public:
     // The first round begins at once. Without a limit it does nothing.

@@ -6,7 +6,7 @@
 
 #include "lib/base/limits.hpp"
 #include "lib/io/log.hpp"
-#include "registry/catalog/catalog.hpp"
+#include "lib/store/catalog/catalog.hpp"
 
 namespace wheelyard::registry {
 namespace {

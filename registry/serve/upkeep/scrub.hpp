@@ -1,21 +1,23 @@
-// The scrub of `serve`: lifecycle::verify at a low rate, again and again, so that bytes that change on the disk are
-// found, and their files hidden, without an operator. It continues where a restart interrupted it (`scrub.json` in the store).
+// The scrub of `serve`: lifecycle::verify at a low rate, again and again, so that bytes that change on the
+// disk are found, and their files hidden, without an operator. It continues where a restart interrupted it
+// (`scrub.json` in the store).
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <mutex>
 
-#include "registry/blobs/store.hpp"
-#include "registry/commit/publishing.hpp"
+#include "lib/store/blobs/store.hpp"
+#include "lib/store/commit/publishing.hpp"
+#include "lib/store/lifecycle/verify.hpp"
+#include "lib/store/store.hpp"
 #include "registry/config/config.hpp"
-#include "registry/database/store.hpp"
-#include "registry/lifecycle/verify.hpp"
 #include "registry/serve/upkeep/background_task.hpp"
 
 namespace wheelyard::registry {
 
-// The scrub. A server that restarts often reads nothing; one that stays up reads everything once a day at most.
+// The scrub. A server that restarts often reads nothing; one that stays up reads everything once a day at
+// most.
 inline constexpr std::int64_t scrub_first_delay_ms = 60'000;
 inline constexpr std::int64_t scrub_pause_ms = 24LL * 3'600'000;
 
@@ -31,8 +33,8 @@ class Scrub {
         std::int64_t first_ms = scrub_first_delay_ms;
         std::int64_t pause_ms = scrub_pause_ms;
     };
-    // The arguments must outlive the object. With scrub_mib_per_s = 0 it does nothing, nor at a node whose round it is not:
-    // `is_mine` is asked before each.
+    // The arguments must outlive the object. With scrub_mib_per_s = 0 it does nothing, nor at a node whose
+    // round it is not: `is_mine` is asked before each.
     Scrub(const RegistryConfig& config, const database::Store& store, const blobs::BlobStore& blobs,
           PublishQueue& pages, std::function<bool()> is_mine, Delays delays);
     [[nodiscard]] Seen seen() const;

@@ -35,9 +35,10 @@ Upkeep::Seen Upkeep::seen() const {
 
 void Upkeep::look() {
     Seen seen;
+    const ConfigView config = config_.held();
     const auto written = writer_.run([&](catalog::Catalog& catalog) -> base::Status {
         WHEELYARD_TRY(catalog.try_write());
-        for (const IndexConfig& index : config_->indexes) {
+        for (const IndexConfig& index : config->indexes) {
             if (!index.quota.is_set() && !index.token_quota.is_set()) continue;
             WHEELYARD_ASSIGN(const auto usage, catalog.usage(index.name));
             seen.usage.push_back(summarize(index.name, usage));
@@ -49,9 +50,9 @@ void Upkeep::look() {
         seen.write_failure = "the catalog cannot be written: " + written.error().sentence;
     else if (!task_written)
         seen.write_failure = "the tasks cannot be written: " + task_written.error().sentence;
-    if (const auto kept = config_->room().keep_reserve(); !kept)
+    if (const auto kept = config->room().keep_reserve(); !kept)
         io::log_warn("upkeep.no_reserve", {{"error", kept.error().text()}});
-    seen.has_reserve = config_->room().has_reserve();
+    seen.has_reserve = config->room().has_reserve();
     const std::lock_guard lock(mutex_);
     if (seen.write_failure != seen_.write_failure)
         io::log_warn("upkeep.write", {{"failure", !written        ? written.error().text()

@@ -1,5 +1,5 @@
-// What `serve` looks after every few seconds: whether commits succeed, the reserve on the disk, and the usage of
-// the indexes that have quotas.
+// What `serve` looks after every few seconds: whether commits succeed, the reserve on the disk, and the usage
+// of the indexes that have quotas.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "registry/catalog/catalog.hpp"
-#include "registry/commit/writer.hpp"
+#include "lib/store/catalog/catalog.hpp"
+#include "lib/store/commit/writer.hpp"
+#include "lib/store/tasks/task_store.hpp"
 #include "registry/config/live_config.hpp"
 #include "registry/serve/upkeep/background_task.hpp"
-#include "registry/tasks/task_store.hpp"
 
 namespace wheelyard::registry {
 

@@ -5,7 +5,6 @@
 
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
-#include "lib/base/files/private_files.hpp"
 
 namespace wheelyard::registry {
 namespace {

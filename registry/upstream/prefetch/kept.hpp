@@ -1,5 +1,5 @@
-// What was prefetched and is kept: one record for each index and name, replaced by the next run. The limit of a cache
-// evicts none of these files.
+// What was prefetched and is kept: one record for each index and name, replaced by the next run. The limit of
+// a cache evicts none of these files.
 //
 //     DIR/prefetch/<index>/<name>.json
 //     {"format":"wheelyard.prefetch/1","index":"base","name":"gh200","made":1795000000000000,
@@ -46,8 +46,6 @@ struct Kept {
 [[nodiscard]] base::Result<std::set<std::string>> read_kept_hashes(const std::filesystem::path& store);
 
 inline constexpr std::uint64_t max_kept_bytes = 64 * base::mib;  // some 300,000 files
-inline constexpr std::int64_t resolve_timeout_ms =
-    30 * 60'000;                                           // its pages may all be fetched from upstreams
 inline constexpr std::int64_t file_wait_ms = 16 * 60'000;  // the server answers after at most 15 minutes
 inline constexpr int max_file_tries = 3;
 inline constexpr std::int64_t file_pause_ms = 11'000;  // for 10 s the server remembers that a file failed

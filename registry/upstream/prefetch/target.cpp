@@ -23,12 +23,6 @@ std::optional<int> python_minor(std::string_view text) {
 
 }  // namespace
 
-std::string Target::platform_of_uv() const {
-    const wheel::Platform parsed = wheel::parse_platform(platform);
-    return parsed.machine + "-manylinux_" + std::to_string(parsed.libc_major) + "_" +
-           std::to_string(parsed.libc_minor);
-}
-
 base::Result<Target> make_target(const std::string& python, const std::string& platform) {
     const auto minor = python_minor(python);
     if (!minor)
@@ -100,14 +94,6 @@ std::vector<const simple::FileLink*> choose_variants(const simple::ProjectPage& 
             variants.push_back(link);
     }
     return variants;
-}
-
-bool has_wheel(const simple::ProjectPage& page, const wheel::Version& version, const Target& target) {
-    return std::any_of(page.files.begin(), page.files.end(), [&](const simple::FileLink& link) {
-        const auto name = wheel::parse_wheel_filename(link.filename);
-        return name && !name->variant && name->version.compare_public(version) == 0 &&
-               wheel::best_position(name->tags, target.tags);
-    });
 }
 
 }  // namespace wheelyard::registry

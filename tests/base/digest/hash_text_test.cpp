@@ -1,5 +1,5 @@
 // The vectors of draft-eastlake-fnv, appendix C.
-#include "lib/base/digest/hash_text.hpp"
+#include "lib/base/digest/digest.hpp"
 
 #include <doctest/doctest.h>
 

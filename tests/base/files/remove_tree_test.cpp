@@ -1,12 +1,11 @@
 // Recursive removal, and its callback that keeps locks alive or aborts it.
-#include "lib/base/files/remove_tree.hpp"
+#include "lib/base/files/temp_dir.hpp"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
 #include "lib/base/files/file.hpp"
-#include "lib/base/files/temp_dir.hpp"
 
 using namespace wheelyard::base;
 

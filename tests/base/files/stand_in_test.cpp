@@ -1,9 +1,8 @@
 // Files that stand for bytes elsewhere.
-#include "lib/base/files/stand_in.hpp"
+#include "lib/base/files/file.hpp"
 
 #include <doctest/doctest.h>
 
-#include "lib/base/files/file.hpp"
 #include "lib/base/files/temp_dir.hpp"
 
 using namespace wheelyard::base;

@@ -1,10 +1,9 @@
 // What a crash leaves of replace_file is removed, and nothing else.
-#include "lib/base/files/temporary_files.hpp"
+#include "lib/base/files/temp_dir.hpp"
 
 #include <doctest/doctest.h>
 
 #include "lib/base/files/file.hpp"
-#include "lib/base/files/temp_dir.hpp"
 
 using namespace wheelyard::base;
 

@@ -1,4 +1,5 @@
-#include "lib/base/process/terminal_columns.hpp"
+// What a terminal can show
+#include "lib/base/process/terminal.hpp"
 
 #include <doctest/doctest.h>
 #include <pty.h>

@@ -1,5 +1,5 @@
 // Capital letters of the Unicode database, which Python's str.lower() read for the second line of each pair.
-#include "lib/base/text/case_folding.hpp"
+#include "lib/base/text/utf8.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,5 @@
-#include "lib/base/text/printable.hpp"
+// Makes text that came from elsewhere (from a registry, a compiler, an archive) safe to print on a terminal.
+#include "lib/base/text/utf8.hpp"
 
 #include <doctest/doctest.h>
 

@@ -9,10 +9,10 @@
 #include "builder/attempt/job_end.hpp"
 #include "builder/attempt/limits.hpp"
 #include "builder/attempt/slots.hpp"
-#include "builder/explain.hpp"
+#include "builder/commands/commands.hpp"
 #include "builder/plan/request.hpp"
 #include "builder/show/report.hpp"
-#include "builder/site/pasted_command.hpp"
+#include "builder/site/script_setup.hpp"
 #include "builder/steps/steps.hpp"
 #include "tests/builder/fake_farm.hpp"
 

@@ -91,7 +91,7 @@ TEST_CASE("the code that creates an error sets its recovery") {
         {"upload.quarantined", of_upload(202), Recovery::never},
         {"upload.token_file", error_of_result(read_token(folder.path() / "none")), Recovery::person,
          ErrorKind::unauthorized},
-        {"task.lease_over", task_refusal({"task.lease_over", "s"}), Recovery::retry, ErrorKind::lost},
+        {"task.lost", task_refusal({"task.lost", "s"}), Recovery::retry, ErrorKind::lost},
         {"task.cancelled", task_refusal({"task.cancelled", "s"}), Recovery::never, ErrorKind::missing},
         {"task.body", task_refusal({"task.body", "s"}), Recovery::never},
         {"scheduler.not_now",

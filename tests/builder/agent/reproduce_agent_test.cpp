@@ -115,8 +115,11 @@ TEST_CASE("another wheel is no failure: the attempt is done and names the causes
         const Attempt attempt = last_of(farm, reproduction);
         CHECK(attempt.state == State::done);
         CHECK(attempt.reproduced.identical == false);
-        CHECK(attempt.reproduced.causes == std::vector<std::string>{"bytes", "wheel.record"});
-        CHECK(fs::exists(farm.parts().folder_of(attempt).differences_json()));
+        CHECK(attempt.reproduced.causes == std::vector<std::string>{"bytes"});
+        const AttemptFolder folder = farm.parts().folder_of(attempt);
+        CHECK(fs::exists(folder.differences_json()));
+        for (const char* side : {"recorded", "rebuilt"})
+            CHECK(fs::exists(folder.compared() / side / attempt.wheel.filename));
     }
 }
 

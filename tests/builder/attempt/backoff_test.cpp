@@ -1,4 +1,5 @@
-#include "builder/attempt/backoff.hpp"
+// Exponential backoff, and comparisons of times for a clock that may step back.
+#include "builder/attempt/held_queues.hpp"
 
 #include <doctest/doctest.h>
 

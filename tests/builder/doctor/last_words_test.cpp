@@ -1,5 +1,5 @@
 // The end of a program's output, shortened to a few lines.
-#include "builder/doctor/last_words.hpp"
+#include "builder/doctor/doctor.hpp"
 
 #include <doctest/doctest.h>
 

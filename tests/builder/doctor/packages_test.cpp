@@ -1,9 +1,7 @@
 // Which package brings what a line of a log misses.
-#include "builder/doctor/packages.hpp"
+#include "builder/doctor/doctor.hpp"
 
 #include <doctest/doctest.h>
-
-#include "builder/doctor/doctor.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -82,6 +80,73 @@ TEST_CASE("a report's remedy names the package, but no distribution has CUDA's h
         std::string::npos);
     CHECK(remedy("a.c:1:10: fatal error: cublas_v2.h: No such file or directory\n").find("apt-") ==
           std::string::npos);
+}
+
+TEST_CASE("the owner of a missing symbol is told by how its name begins, as loader and linker write it") {
+    struct Row {
+        const char* line;
+        const char* owner;
+    };
+    const Row rows[] = {
+        {"ImportError: /v/a.so: undefined symbol: _gfortran_string_len_trim", "GCC's Fortran run time"},
+        {"ImportError: /v/a.so: undefined symbol: ompi_mpi_comm_world", "MPI"},
+        {"ImportError: /v/a.so: undefined symbol: PyUnicodeUCS4_AsUTF8String", "another Python"},
+        {"ImportError: /v/a.so: undefined symbol: __kmpc_for_static_fini", "OpenMP"},
+        {"ImportError: /v/a.so: undefined symbol: __svml_sin8", "Intel's compiler run time"},
+        {"ImportError: /m/libmkl_sycl_lapack.so.4: undefined symbol: mkl_lapack_dsytrd_sb2st_block_rfg",
+         "MKL"},
+        {"ImportError: /v/a.so: undefined symbol: __nvJitLinkComplete_12_4, version libnvJitLink.so.12",
+         "CUDA"},
+        {"ImportError: /v/a.so: undefined symbol: _ZN3c1015SmallVectorBaseIjE8grow_podEPKvmm", "torch"},
+        {"ImportError: /v/a.so: undefined symbol: cblas_dgemm", "BLAS"},
+        {"ImportError: /v/a.so: undefined symbol: GOMP_parallel", "libgomp"},
+        {"ImportError: /v/a.so: undefined symbol: EVP_MD_CTX_new", "OpenSSL"},
+        {"ImportError: /v/a.so: undefined symbol: __extendhfsf2", "compiler's own library"},
+        {"u.cpp:(.text+0x5): undefined reference to `vtable for c10::Error'", "torch"},
+        {"u.c:(.text+0x5): undefined reference to `omp_get_max_threads'", "an OpenMP run time"},
+        {"ld: error: undefined symbol: cuInit", "the CUDA driver"},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.line);
+        CHECK(symbol_advice(row.line).find(std::string("The symbol is of ")) == 0);
+        CHECK(symbol_advice(row.line).substr(0, 70).find(row.owner) != std::string::npos);
+    }
+    for (const char* line :
+         {"ImportError: /build/um.so: undefined symbol: gone", "u.c: undefined reference to `f'",
+          "a.so: undefined symbol: rocksdb_open", "a.so: undefined symbol: for_each_node",
+          "a.so: undefined symbol: crc32c_extend", "a.so: undefined symbol: vslice_new",
+          "a.so: undefined symbol: SSL_ImportFD", "x.c:1: error: 'MPI_COMM_WORLD' undeclared"})
+        CHECK(symbol_advice(line).empty());
+}
+
+TEST_CASE("who writes a line is told by the program in front of it") {
+    struct Row {
+        const char* line;
+        const char* speaker;
+    };
+    const Row rows[] = {
+        {"srun: error: unable to create step for job 77: connection timed out", "batch system"},
+        {"=>> pbs: job killed: walltime 60 exceeded limit 30", "batch system"},
+        {"/usr/bin/x86_64-linux-gnu-ld: final link failed: input/output error", "linker"},
+        {"gcc-12: fatal error: cannot execute 'cc1plus'", "compiler"},
+        {"intel(r) icc: error: #10052: could not checkout flexlm license", "compiler"},
+        {"flexnet licensing error:-15,578. connection timed out", "license manager"},
+        {"cp: error writing 'x': no space left on device", "files"},
+        {"fatal: unable to access 'https://g.example/x.git/'", "download"},
+        {"curl: (28) connection timed out", "download"},
+        {"rsync: failed to connect to mirror.example.org: connection timed out (110)", "download"},
+        {"x86_64-linux-gnu-gcc-12: fatal error: no input files", "compiler"},
+        {"failed to install: connection timed out", ""},
+        {"npm install: connect etimedout 104.16.1.1:443", ""},
+        {"hpcx-install: curl: (28) connection timed out", ""},
+        {"a.cpp:3:10: fatal error: mpi.h: no such file or directory", ""},
+        {"error: command 'gcc' failed with exit status 1", ""},
+        {"connection timed out", ""},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.line);
+        CHECK(speaker_of(row.line) == row.speaker);
+    }
 }
 
 }  // namespace

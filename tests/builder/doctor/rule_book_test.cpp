@@ -104,6 +104,7 @@ TEST_CASE("a rule with a mistake is named and left out; the others of its file h
         {with("code", "code = 'site.new'\noverride = true"), "Wheelyard's own rules have no site.new"},
         {with("automatic", "automatic = 'soon'"), "automatic"},
         {with("automatic", "weight = 'heavy'"), "weight"},
+        {with("automatic", "speakers = ['python']"), "`speakers` has \"python\", and may have"},
         {with("automatic", "retry = 'wait'"), "unknown key `retry`"},
         {with("patterns", ""), "`patterns` is missing or empty"},
         {with("patterns", "patterns = ['Licence pool']"), "is not lower case"},
@@ -170,6 +171,8 @@ TEST_CASE("a rule is tried on its excerpt, and one that an earlier rule hides is
                                                   "flexlm error -5", "the flexlm error -5 of"),
          "site.hidden: no line comes to it: site.licence is asked before"},
         {with("patterns", "patterns = ['flexlm error -5', 'licences with 0 errors']"), "never comes to it"},
+        {std::string(licence) + "lookalikes = ['the flexlm error -5 of another pool']\n",
+         "only looks like it"},
     };
     for (const auto& row : rows) {
         CAPTURE(row.text);

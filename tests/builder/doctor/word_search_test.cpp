@@ -1,5 +1,5 @@
 // A search for many words, compared with a plain search for each.
-#include "builder/doctor/word_search.hpp"
+#include "builder/doctor/log_words.hpp"
 
 #include <doctest/doctest.h>
 

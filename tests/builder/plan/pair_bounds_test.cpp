@@ -1,5 +1,5 @@
 // Version pairs in the plan: what the machine lacks makes a cell impossible, with the row and its source.
-#include "builder/plan/pair_bounds.hpp"
+#include "builder/plan/version_choice.hpp"
 
 #include <doctest/doctest.h>
 

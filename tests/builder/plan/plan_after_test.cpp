@@ -1,5 +1,5 @@
 // The tests and the promotion that follow a published wheel, as tables.
-#include "builder/plan/plan_after.hpp"
+#include "builder/plan/plan.hpp"
 
 #include <doctest/doctest.h>
 

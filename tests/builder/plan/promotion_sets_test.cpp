@@ -1,5 +1,5 @@
 // Sets of wheels that are promoted in one request, as tables.
-#include "builder/plan/plan_after.hpp"
+#include "builder/plan/plan.hpp"
 
 #include <doctest/doctest.h>
 

@@ -38,7 +38,7 @@ std::string problem(const std::string& code) {
         wire::make_problem(wire::Refusal::coded(409, code), "It fails", "It fails.", "t1", "do this"));
 }
 
-TEST_CASE("an answer ends a task, its lease, or nothing: then the request is repeated") {
+TEST_CASE("an answer ends a task, says that it is lost, or nothing: then the request is repeated") {
     struct Row {
         int status;
         std::string body;
@@ -47,7 +47,7 @@ TEST_CASE("an answer ends a task, its lease, or nothing: then the request is rep
         std::string code;
     };
     const Row rows[] = {
-        {409, problem("task.lease_over"), ErrorKind::lost, Recovery::retry, "task.lease_over"},
+        {409, problem("task.lost"), ErrorKind::lost, Recovery::retry, "task.lost"},
         {409, problem("task.cancelled"), ErrorKind::missing, Recovery::never, "task.cancelled"},
         {404, problem("task.no_such_task"), ErrorKind::missing, Recovery::never, "task.no_such_task"},
         // Until the token is replaced.
@@ -81,15 +81,15 @@ TEST_CASE("other problems keep their code and advice") {
     CHECK(ended.error().advice == "do this");
 }
 
-TEST_CASE("a request names its task and claim, and its token in a header alone") {
+TEST_CASE("a request names its task in the address, and its token in a header alone") {
     Service service;
-    service.answer = {.body = wire::render_lease({})};
-    static_cast<void>(service.tasks.append_log("t/1", "c1", 42, "lines\n"));
+    service.answer = {.body = "{}"};
+    REQUIRE(service.tasks.end("t/1", {}));
     const auto requests = service.server.requests();
     REQUIRE(requests.size() == 1);
     CHECK(requests[0].method == "POST");
-    CHECK(requests[0].target == "/api/v1/tasks/t%2F1/log?claim=c1&offset=42");
-    CHECK(requests[0].body == "lines\n");
+    CHECK(requests[0].target == "/api/v1/tasks/t%2F1/outcome");
+    CHECK(requests[0].body == wire::render_outcome({}));
     CHECK(requests[0].header("authorization") == "Bearer wy_secret");
 }
 

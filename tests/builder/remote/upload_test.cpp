@@ -72,20 +72,25 @@ TEST_CASE("answers are final or temporary, and include the registry's message") 
     CHECK(judge_upload_answer(token).error().code == "upload.not_allowed");
     token.body = R"({"status":403,"code":"auth.project_refused","detail":"not this one"})";
     CHECK(judge_upload_answer(token).error().code == "upload.refused");
+    CHECK(judge_upload_answer(token, UploadOf::task).error().code == "upload.no_task");
+    token.body = R"({"status":409,"code":"task.lost","detail":"it is late"})";
+    CHECK(judge_upload_answer(token).error().code == "upload.no_task");
+    token.body = R"({"status":409,"code":"task.other_wheel","detail":"it has one"})";
+    CHECK(judge_upload_answer(token, UploadOf::task).error().code == "upload.refused");
     io::HttpAnswer bare;
     bare.status = 502;
     bare.reason = "Bad Gateway";
     CHECK(judge_upload_answer(bare).error().sentence == "The registry answers 502: Bad Gateway");
 }
 
-TEST_CASE("a refused grant does not count as a refused site token") {
+TEST_CASE("of a task's wheel, a refused token means that the site may no longer have the task") {
     const base::TempDir folder = *base::TempDir::make("upload");
     const auto wheel = testing::demo_wheel();
     testing::write(folder.path() / wheel.filename(), wheel.bytes());
     testing::write(folder.path() / "token", "wy_secret\n");
     LoopbackServer server([](const auto&) {
         LoopbackAnswer answer{.status = 403};
-        answer.body = R"({"status":403,"code":"auth.token_refused","detail":"This grant is over"})";
+        answer.body = R"({"status":403,"code":"auth.token_refused","detail":"It is late"})";
         return answer;
     });
     io::HttpClient http;
@@ -95,11 +100,12 @@ TEST_CASE("a refused grant does not count as a refused site token") {
     const WheelToUpload upload{folder.path() / wheel.filename(), base::sha256_hex(wheel.bytes()), inspected};
     HttpRegistry own(http, clock, settings);
     CHECK(own.upload(upload, {}).error().code == "upload.not_allowed");
-    HttpRegistry granted(http, clock, settings, [] { return base::Result<std::string>("wy_grant"); });
-    const auto refused = granted.upload(upload, {});
+    HttpRegistry of_task(http, clock, settings, UploadOf::task);
+    const auto refused = of_task.upload(upload, {});
     REQUIRE_FALSE(refused.has_value());
-    CHECK(refused.error().code == "upload.no_grant");
-    CHECK(refused.error().sentence.find("This grant is over") != std::string::npos);
+    CHECK(refused.error().code == "upload.no_task");
+    CHECK(refused.error().kind == base::ErrorKind::lost);
+    CHECK(refused.error().sentence.find("It is late") != std::string::npos);
 }
 
 TEST_CASE("from our own registry, 404 means absent and 403 is an error; another server's 404 is one, too") {
@@ -125,7 +131,7 @@ TEST_CASE("from our own registry, 404 means absent and 403 is an error; another 
 
 TEST_CASE("facts come from the wheel list, of which a delta replaces whole projects") {
     const auto list = [](const char* project, const char* filename, const char* facts, std::int64_t base) {
-        simple::WheelListWheel wheel;
+        simple::ProjectFile wheel;
         wheel.filename = filename;
         const auto line = simple::render_wheel_list_line(wheel);
         return simple::render_wheel_list({.serial = base == 0 ? 7 : 8, .base_serial = base, .index = "main"},

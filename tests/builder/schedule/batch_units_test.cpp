@@ -1,4 +1,5 @@
-#include "builder/schedule/batch_units.hpp"
+// Parses times and sizes as squeue, sacct and qstat print them.
+#include "builder/schedule/batch_command.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // job.sh as text, and run by a real bash.
-#include "builder/schedule/job_script.hpp"
+#include "builder/schedule/scheduler.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 // A build resumes only with the settings that its tree was started with.
-#include "builder/script/build_key.hpp"
+#include "builder/script/script.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // The part of the script, run by a real bash with a stand-in for ccache on PATH.
-#include "builder/script/script_steps.hpp"
+#include "builder/script/script_frame.hpp"
 
 #include <doctest/doctest.h>
 

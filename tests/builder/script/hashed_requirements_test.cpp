@@ -1,5 +1,5 @@
 // Requirements files with hashes: how they are recognised, and installed with and without a network.
-#include "builder/script/hashed_requirements.hpp"
+#include "builder/script/script_frame.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // The requirements of a wheel before it is built: the rendered query runs in a real Python, with back ends of
 // a few lines.
-#include "builder/script/script_requirements.hpp"
+#include "builder/script/script_frame.hpp"
 
 #include <doctest/doctest.h>
 

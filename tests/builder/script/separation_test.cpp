@@ -1,5 +1,5 @@
 // Which sites may build uploaded sources, and why others may not.
-#include "builder/script/separation.hpp"
+#include "builder/script/separate_script.hpp"
 
 #include <doctest/doctest.h>
 

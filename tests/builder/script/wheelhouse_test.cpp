@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "builder/script/script_steps.hpp"
+#include "builder/script/script_frame.hpp"
 #include "tests/builder/demo_build.hpp"
 
 namespace wheelyard::builder {
@@ -17,7 +17,7 @@ struct Build : DemoBuild {
 TEST_CASE("the wheelhouse has build and run-time requirements for every kind of source") {
     for (const SourceKind kind :
          {SourceKind::sdist, SourceKind::tarball, SourceKind::git, SourceKind::path}) {
-        CAPTURE(source_kind_text(kind));
+        CAPTURE(source_kinds.text(kind));
         Build build;
         build.recipe.source = kind;
         build.recipe.build_requires = {"ninja"};

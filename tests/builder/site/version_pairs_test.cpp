@@ -69,7 +69,7 @@ TEST_CASE("an invalid row is rejected with its position") {
         {"\"==0.19.0\"", "\"==0.19.*\"", "a companion has one row for each version"},
         {"\"==0.19.0\"", "\"==0.19.0,!=0.19.1\"", "a companion has one row for each version"},
         {"source = \"a\", why", "source = \"b\", why", "no such key in [sources]: `b`"},
-        {"\"Torch\"", "\"-\"", "not a project name (PEP 508)"},
+        {"\"Torch\"", "\"-\"", "expected a project name (PEP 508), found `-`"},
         {"why = \"old\"", "reason = \"old\"", "reason"},
         {"allowed = \"<82\"", "allowed = \"<82\", stable_abi = true",
          "only a companion is built against another"},

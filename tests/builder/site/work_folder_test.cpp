@@ -1,5 +1,5 @@
 // A folder that others can change is refused; one that the agent makes is not.
-#include "builder/site/work_folder.hpp"
+#include "builder/site/site_file.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>

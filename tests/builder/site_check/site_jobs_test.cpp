@@ -1,5 +1,5 @@
 // The kinds of jobs of the known sites. tests/system/site_jobs_test.py tries them with a real Slurm.
-#include "builder/site_check/site_jobs.hpp"
+#include "builder/site_check/site_check.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,5 @@
-#include "builder/sources/build_system.hpp"
+// [build-system] of pyproject.toml (PEP 518, PEP 517)
+#include "builder/sources/sources.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>

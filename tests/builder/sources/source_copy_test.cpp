@@ -1,5 +1,5 @@
 // Copies of folders: what is copied, and that a copy calls `keep_alive`, which refreshes locks or aborts the copy.
-#include "builder/sources/source_copy.hpp"
+#include "builder/sources/source_cache.hpp"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <vector>
 
-#include "builder/attempt/backoff.hpp"
+#include "builder/attempt/held_queues.hpp"
 #include "tests/builder/fake_farm.hpp"
 
 namespace wheelyard::builder {

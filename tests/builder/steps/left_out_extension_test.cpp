@@ -1,6 +1,6 @@
-// Logs of builds that made a pure wheel of a source with an extension. The lines are those of the projects' own setup.py and of
-// setuptools.
-#include "builder/steps/left_out_extension.hpp"
+// Logs of builds that made a pure wheel of a source with an extension. The lines are those of the projects'
+// own setup.py and of setuptools.
+#include "builder/steps/built_wheel.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Variants of built wheels, from the agent's side: what reaches which index, also after a kill.
-#include "builder/steps/variant_of_wheel.hpp"
+#include "builder/steps/built_wheel.hpp"
 
 #include <doctest/doctest.h>
 

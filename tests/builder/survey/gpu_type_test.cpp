@@ -1,3 +1,4 @@
+// Checks which type of GPU a survey names.
 #include "builder/survey/survey.hpp"
 
 #include <doctest/doctest.h>

@@ -65,7 +65,7 @@ struct LogFarm {
                 "\"\nindex = \"main\"\ntoken_file = \"token\"\n[[python]]\nversion = \"3.11\"\n"
                 "executable = \"python3\"\n[governor]\nuse = false\n[[want]]\npackage = \"demo\"\n"
                 "versions = [\"1.0\"]\n");
-        auto opened = Workplace::open(folder.path() / "site.toml", {}, "");
+        auto opened = Workplace::open(folder.path() / "site.toml");
         REQUIRE_MESSAGE(opened.has_value(), opened.error().text());
         testing::must(base::make_directories((*opened)->site().state_directory));
         return *std::move(opened);

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "builder/site/pasted_command.hpp"
+#include "builder/site/script_setup.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -194,8 +194,8 @@ TEST_CASE("a report has the plan, the attempts that run and the failures, newest
     CHECK(report.attempts[0].phase_seconds == std::vector<std::int64_t>{0, 3});
     CHECK(report.attempts[0].memory_mib == std::vector<std::int64_t>{12, 40});
     REQUIRE(report.failures.size() == 2);
-    CHECK(report.failures[0].attempt == "w1");
-    CHECK(report.failures[1].attempt == "w0");
+    CHECK(report.failures[0].id == "w1");
+    CHECK(report.failures[1].id == "w0");
     CHECK(report.failures[0].cause == "The build failed [boom]");
     REQUIRE(report.finished.size() == 1);
     for (const auto& [phases, seconds] :
@@ -265,9 +265,9 @@ TEST_CASE("failures of the same moment stay in the order of their attempts") {
         made.views.push_back({failed(id, 2'000'000), {}});
     const auto report = made.report();
     REQUIRE(report.failures.size() == 3);
-    CHECK(report.failures[0].attempt == "w1");
-    CHECK(report.failures[1].attempt == "w2");
-    CHECK(report.failures[2].attempt == "w3");
+    CHECK(report.failures[0].id == "w1");
+    CHECK(report.failures[1].id == "w2");
+    CHECK(report.failures[2].id == "w3");
 }
 
 TEST_CASE("no secret of the site leaves it in a report") {

@@ -23,7 +23,7 @@ TEST_CASE("a site file gives a workplace, and a missing Python makes its cells i
     testing::write(folder.path() / "recipes" / "demo.toml",
                    "config_version = 1\npackage = \"demo\"\n[source]\nkind = \"path\"\npath = \"demo\"\n");
     testing::write(folder.path() / "site.toml", site_text("3.99"));
-    const auto place = Workplace::open(folder.path() / "site.toml", {}, "");
+    const auto place = Workplace::open(folder.path() / "site.toml");
     REQUIRE_MESSAGE(place.has_value(), place.error().text());
     const auto plan = (*place)->agent().look();
     REQUIRE(plan.has_value());
@@ -34,11 +34,11 @@ TEST_CASE("a site file gives a workplace, and a missing Python makes its cells i
 
 TEST_CASE("a site file that is missing or wrong is an error that names it") {
     const base::TempDir folder = *base::TempDir::make("workplace");
-    const auto missing = Workplace::open(folder.path() / "site.toml", {}, "");
+    const auto missing = Workplace::open(folder.path() / "site.toml");
     REQUIRE(!missing.has_value());
     CHECK(missing.error().text().find("site.toml") != std::string::npos);
     testing::write(folder.path() / "site.toml", base::replace_all(site_text("3.11"), "versions", "verzions"));
-    const auto wrong = Workplace::open(folder.path() / "site.toml", {}, "");
+    const auto wrong = Workplace::open(folder.path() / "site.toml");
     REQUIRE(!wrong.has_value());
     CHECK(wrong.error().text().find("versions") != std::string::npos);
 }
@@ -47,14 +47,11 @@ TEST_CASE("an attempt that is built for a task of the registry is shown with it,
     const base::TempDir folder = *base::TempDir::make("workplace");
     testing::must(base::make_directories(folder.path() / "recipes"));
     testing::write(folder.path() / "site.toml", site_text("3.99"));
-    const auto place = Workplace::open(folder.path() / "site.toml", {}, "");
+    const auto place = Workplace::open(folder.path() / "site.toml");
     REQUIRE_MESSAGE(place.has_value(), place.error().text());
     ClaimRecord record;
-    record.claim = std::string(wire::claim_id_length, 'a');
-    record.asking = false;
-    record.task.emplace();
-    record.task->id = "t1";
-    record.task->request = {"test", "demo", "1.0", "3.11", ""};
+    record.task.id = "t1";
+    record.task.request = {"test", "demo", "1.0", "3.11", ""};
     record.cell = "demo-1.0-cp311";
     testing::must(ClaimFolder(folder.path() / "state" / "claims").write(record));
     std::vector<Attempt> attempts(2);
@@ -70,7 +67,7 @@ TEST_CASE("a person who asks gets the job of an attempt whose last tick still sa
     const base::TempDir folder = *base::TempDir::make("workplace");
     testing::must(base::make_directories(folder.path() / "recipes"));
     testing::write(folder.path() / "site.toml", site_text("3.99"));
-    const auto place = Workplace::open(folder.path() / "site.toml", {}, "");
+    const auto place = Workplace::open(folder.path() / "site.toml");
     REQUIRE_MESSAGE(place.has_value(), place.error().text());
     CHECK((*place)->last_tick() == std::nullopt);
     Attempt submitted, waiting;
@@ -95,7 +92,7 @@ TEST_CASE("the error for a missing governor names the path that was searched") {
     const auto open_with = [&folder](const std::string& program) {
         testing::write(folder.path() / "site.toml",
                        base::replace_all(site_text("3.11"), "use = false", "program = \"" + program + "\""));
-        return Workplace::open(folder.path() / "site.toml", {}, "");
+        return Workplace::open(folder.path() / "site.toml");
     };
     const auto missing = open_with("nowhere/governor");
     REQUIRE(!missing.has_value());

@@ -138,7 +138,7 @@ pip_install --requirement "$folder/requires.txt"
 begin build
 # Starts each compile when there is memory for it (docs/explanation/governor.md).
 '/opt/my governor' --cores 4 --history /home/wheelyard/state/governor-history \
-    --json "$folder/governor.json" --svg "$folder/governor.svg" -- \
+    --json "$folder/governor.json" -- \
     python -I -m pip wheel --verbose --no-deps --use-pep517 --no-build-isolation --no-cache-dir \
     --wheel-dir "$folder/wheel" .
 

@@ -80,8 +80,8 @@ TEST_CASE("the Alliance's spellings and ours are the same options") {
 TEST_CASE("an option may be abbreviated as in argparse, first among the Alliance's options") {
     CHECK(options_of({"--all-version"}).query.all_versions);
     CHECK(options_of({"--all_ver"}).query.all_versions);
-    CHECK(options_of({"--forma", "grid"}).display.format == "grid");
-    CHECK(options_of({"--form=grid"}).display.format == "grid");
+    CHECK(options_of({"--forma", "github"}).display.format == "github");
+    CHECK(options_of({"--form=github"}).display.format == "github");
     CHECK(options_of({"--col", "name"}).display.rows.columns == Arguments{"name"});  // not --color
     CHECK(wanted_of(options_of({"--vers", "1.0", "six"})) == Arguments{"six==1.0"});
     CHECK(options_of({"--med"}).display.format == "mediawiki");
@@ -213,7 +213,9 @@ TEST_CASE("an invalid choice exits with status 2 and lists the choices") {
         const char* says;
     };
     for (const auto& [arguments, says] : {
-             Case{{"--format", "excel"}, "invalid choice: `excel` (choose from simple, plain"},
+             Case{{"--format", "excel"},
+                  "invalid choice: `excel` (choose from simple, plain, github, tsv, mediawiki, html, csv, "
+                  "json)"},
              Case{{"--column", "name", "size"}, "invalid choice: `size` (choose from name, version"},
              Case{{"-a", "avx3"}, "invalid choice: `avx3` (did you mean avx"},
              Case{{"-a", "amd64"}, "invalid choice: `amd64` (did you mean x86_64?"},
@@ -245,12 +247,12 @@ TEST_CASE("an invalid choice exits with status 2 and lists the choices") {
                   "--wheelhouse: cannot be used with --index-url"},
              Case{{"numpy=1.0"}, "numpy=1.0"},
              Case{{"--nonsense"}, "--nonsense"},
-             Case{{"--formt", "grid"}, "--formt; did you mean --format?"},
+             Case{{"--formt", "github"}, "--formt; did you mean --format?"},
              Case{{"--not-avail"}, "did you mean --not-available or --not-available-only?"},
              Case{{"-f", "/wheels", "numpy"}, "-f; did you mean --wheelhouse?"},
              Case{{"-i", "https://farm/simple/"}, "did you mean --index-url?"},
              Case{{"--find-links=/wheels"}, "did you mean --wheelhouse?"},
-             Case{{"--format", "gird"}, "did you mean grid? choose from simple"},
+             Case{{"--format", "githbu"}, "did you mean github? choose from simple"},
              Case{{"--format", "markdown"}, "did you mean github? choose from simple"},
              Case{{"torch", "--gpu", "a100"}, "--assume gpu=a100"},
              Case{{"torch", "--cuda=12.3"}, "--assume modules=cuda/12.2"},

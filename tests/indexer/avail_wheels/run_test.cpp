@@ -52,7 +52,7 @@ base::Result<io::HttpAnswer> answer_of_index(const std::string& url, const io::H
         answer.final_url = url;
         simple::WheelListProject kept{"packaging", 1, {}, "\n"};
         kept.lines = simple::render_wheel_list_line(
-            {"packaging-24.1-py3-none-any.whl", false, {}, {}, {}, "12", std::string(64, 'a')});
+            {"packaging-24.1-py3-none-any.whl", false, {}, {}, 0, 12, std::string(64, 'a')});
         WHEELYARD_TRY((*limit.sink)(simple::render_wheel_list({.serial = 3, .index = "mirror"}, {kept})));
         return answer;
     }
@@ -225,13 +225,14 @@ struct Farm : Wheelhouse {
         const auto project = [](const std::string& key, const std::vector<Wheel>& wheels) {
             simple::WheelListProject made{key, wheels.size(), {}, {}};
             for (const auto& wheel : wheels) {
-                made.lines += simple::render_wheel_list_line({wheel.filename,
-                                                              false,
-                                                              {},
-                                                              ">=3.9",
-                                                              "2026-11-20T12:00:00.000000Z",
-                                                              "12",
-                                                              std::string(64, 'a')});
+                made.lines +=
+                    simple::render_wheel_list_line({wheel.filename,
+                                                    false,
+                                                    {},
+                                                    ">=3.9",
+                                                    base::parse_rfc3339("2026-11-20T12:00:00Z").value(),
+                                                    12,
+                                                    std::string(64, 'a')});
                 made.facts += std::string(wheel.facts) + "\n";
             }
             return made;
@@ -765,11 +766,10 @@ TEST_CASE("a yanked wheel looks yanked in --why, with its reason") {
     const Farm farm;
     const auto index = farm.folder.path() / "tree" / "main" / "simple";
     simple::WheelListProject six{"six", 2, {}, "\n\n"};
-    six.lines =
-        simple::render_wheel_list_line(
-            {"six-1.17-py3-none-any.whl", true, "breaks <torch>", {}, {}, "12", std::string(64, 'a')}) +
-        simple::render_wheel_list_line(
-            {"six-1.16-py3-none-any.whl", false, {}, {}, {}, "12", std::string(64, 'b')});
+    six.lines = simple::render_wheel_list_line(
+                    {"six-1.17-py3-none-any.whl", true, "breaks <torch>", {}, 0, 12, std::string(64, 'a')}) +
+                simple::render_wheel_list_line(
+                    {"six-1.16-py3-none-any.whl", false, {}, {}, 0, 12, std::string(64, 'b')});
     REQUIRE(base::replace_file(index / simple::wheel_list_name,
                                simple::render_wheel_list({.serial = 3, .index = "main"}, {six})));
     const auto why =
@@ -948,10 +948,10 @@ TEST_CASE("what an index without upstreams lacks is told beside a yes, and with 
                                  R"({"requires_dist":["toolz>=1","numpy; extra == 'x'"]})"
                                  "\n"};
     six.lines = simple::render_wheel_list_line(
-        {"six-1.17-py3-none-any.whl", false, {}, {}, {}, "12", std::string(64, 'a')});
+        {"six-1.17-py3-none-any.whl", false, {}, {}, 0, 12, std::string(64, 'a')});
     simple::WheelListProject toolz{"toolz", 2, {}, "\n"};
     toolz.lines = simple::render_wheel_list_line(
-        {"toolz-1.1-py3-none-any.whl", true, {}, {}, {}, "12", std::string(64, 'b')});
+        {"toolz-1.1-py3-none-any.whl", true, {}, {}, 0, 12, std::string(64, 'b')});
     for (const bool is_whole : {true, false}) {
         CAPTURE(is_whole);
         const std::vector<simple::WheelListProject> projects =
@@ -984,7 +984,7 @@ TEST_CASE("what is missing is told of each of those that require one another") {
                                          {"zict", "toolz"}}) {
         projects.push_back({name, 1, {}, R"({"requires_dist":[")" + required + "\"]}\n"});
         projects.back().lines = simple::render_wheel_list_line(
-            {name + "-1.0-py3-none-any.whl", false, {}, {}, {}, "12", std::string(64, 'a')});
+            {name + "-1.0-py3-none-any.whl", false, {}, {}, 0, 12, std::string(64, 'a')});
     }
     REQUIRE(base::replace_file(
         index / simple::wheel_list_name,
@@ -1002,7 +1002,7 @@ TEST_CASE("what an extra requires counts where another project's requirement nam
     const auto project = [](const std::string& name, const std::string& facts) {
         simple::WheelListProject made{name, 1, {}, facts + "\n"};
         made.lines = simple::render_wheel_list_line(
-            {name + "-1.0-py3-none-any.whl", false, {}, {}, {}, "12", std::string(64, 'a')});
+            {name + "-1.0-py3-none-any.whl", false, {}, {}, 0, 12, std::string(64, 'a')});
         return made;
     };
     std::string built;

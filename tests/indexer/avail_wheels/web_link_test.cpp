@@ -1,4 +1,5 @@
-#include "indexer/avail_wheels/web_link.hpp"
+// --web
+#include "indexer/avail_wheels/run.hpp"
 
 #include <doctest/doctest.h>
 

@@ -56,6 +56,22 @@ TEST_CASE("a published tree has no findings, and every file is hashed once") {
     CHECK(report->bytes_hashed == published.row.size_bytes + published.row.metadata_size_bytes);
 }
 
+TEST_CASE("a copy of a tree has no findings, with the tree's record and without it") {
+    for (const bool has_record : {true, false}) {
+        CAPTURE(has_record);
+        Published at;
+        REQUIRE(publish(at.catalog, at.blobs, at.tree, {"main"}, at.clock,
+                        {.find_links = true, .precompressed = true, .pages = true}));
+        const fs::path copy = at.tree.parent_path() / "copy";
+        fs::copy(at.tree, copy, fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+        if (!has_record) fs::remove_all(state_folder(copy));
+        const auto report = check_tree(copy);
+        REQUIRE(report);
+        CHECK(report->findings.empty());
+        CHECK(report->files == check_tree(at.tree)->files);
+    }
+}
+
 TEST_CASE("a missing file is found") {
     Published published;
     fs::remove(published.file);

@@ -1,5 +1,5 @@
 // Comparing the tree with the catalog finds each kind of damage; a repair fixes it or reports what it cannot.
-#include "indexer/check/repair.hpp"
+#include "indexer/check/check.hpp"
 
 #include <doctest/doctest.h>
 
@@ -11,7 +11,6 @@
 #include "indexer/tree/paths.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/lock_file.hpp"
-#include "tests/indexer/signed_tree.hpp"
 #include "tests/indexer/store_fixture.hpp"
 
 using namespace wheelyard;
@@ -97,25 +96,6 @@ TEST_CASE("any damage is found, and fixed by a repair") {
         for (const auto& finding : report->after.findings)
             FAIL_CHECK(finding.code << " " << finding.page << " " << finding.detail);
         CHECK(fs::equivalent(at.wheel, at.blobs.path_of(at.row.sha256)));
-    }
-}
-
-TEST_CASE("a repair with a key leaves a signed tree, and one without says that it does not") {
-    for (const auto& damage : damages) {
-        CAPTURE(damage.code);
-        Tree at;
-        const TestSigner by;
-        REQUIRE(publish(at.catalog, at.blobs, at.tree, {"main"}, at.clock, {.signer = by.signer()}));
-        damage.make(at);
-        const auto report = repair_tree(at.catalog, at.blobs, at.tree, at.clock, by.signer());
-        REQUIRE(report);
-        CHECK_FALSE(report->lost_signatures);
-        check_signed(at.tree, by, at.clock.now());
-        const auto unsigned_report = repair_tree(at.catalog, at.blobs, at.tree, at.clock);
-        REQUIRE(unsigned_report);
-        CHECK(unsigned_report->lost_signatures);
-        CHECK_FALSE(fs::exists(signed_folder(at.tree, "main")));
-        CHECK_FALSE(repair_tree(at.catalog, at.blobs, at.tree, at.clock)->lost_signatures);
     }
 }
 

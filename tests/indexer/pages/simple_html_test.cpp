@@ -28,11 +28,10 @@ TEST_CASE("empty pages are complete pages") {
 TEST_CASE("the variants of a version are a link after the files, with their hash (PEP 825)") {
     ProjectView view = sample_view();
     const std::string before = render_project_html(view);
-    view.variants = {{.filename = "sample-1.10.0+cu126-variants.json",
-                      .sha256 = std::string(64, '7'),
-                      .size_bytes = 2,
-                      .bytes = {},
-                      .upload_time = 1}};
+    view.variants = {{{.filename = "sample-1.10.0+cu126-variants.json",
+                       .upload_time = 1,
+                       .size_bytes = 2,
+                       .sha256 = std::string(64, '7')}}};
     const std::string sha256(64, '7');
     const std::string link =
         "<a href=\"" + sha256 + "/sample-1.10.0%2Bcu126-variants.json#sha256=" + sha256 +

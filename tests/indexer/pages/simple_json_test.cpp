@@ -42,11 +42,10 @@ TEST_CASE("empty pages have empty lists") {
 TEST_CASE("the variants of a version are the last files, with hash and size (PEP 825)") {
     ProjectView view = sample_view();
     const std::size_t files = view.files.size();
-    view.variants = {{.filename = "sample-1.10.0+cu126-variants.json",
-                      .sha256 = std::string(64, '7'),
-                      .size_bytes = 2,
-                      .bytes = {},
-                      .upload_time = 1'795'176'000'123'456}};
+    view.variants = {{{.filename = "sample-1.10.0+cu126-variants.json",
+                       .upload_time = 1'795'176'000'123'456,
+                       .size_bytes = 2,
+                       .sha256 = std::string(64, '7')}}};
     const auto page = io::parse_json(render_project_json(view));
     REQUIRE(page.has_value());
     REQUIRE(page->items("files").size() == files + 1);

@@ -5,14 +5,12 @@
 #include <set>
 
 #include "indexer/check/check.hpp"
-#include "indexer/check/repair.hpp"
 #include "indexer/pages/project_view.hpp"
-#include "indexer/tree/limits.hpp"
+#include "indexer/tree/disk.hpp"
 #include "indexer/tree/paths.hpp"
 #include "lib/base/files/file.hpp"
-#include "registry/catalog/file_row.hpp"
+#include "lib/store/catalog/catalog.hpp"
 #include "tests/indexer/dying_disk.hpp"
-#include "tests/indexer/signed_tree.hpp"
 #include "tests/indexer/store_fixture.hpp"
 #include "tests/support/sample.hpp"
 
@@ -122,10 +120,22 @@ struct Scene {
     bool late_roots = false;   // as if they were large
     bool roots_alone = false;  // the project pages are already published
     bool rewrite_pages = false;
-    bool for_people = false;  // with the web UI, which doubles the operations
-    bool is_signed = false;
-    bool has_variants = false;  // of a version that loses them, and of others
+    bool for_people = false;           // with the web UI, which doubles the operations
+    bool is_of_older_program = false;  // with event logs and signed lists
+    bool has_variants = false;         // of a version that loses them, and of others
 };
+
+// What a program of before left: event logs, signed lists, and a record without serials of indexes.
+void make_older(const fs::path& tree) {
+    for (const char* file : {"main/events/tail.tsv", "main/events/1.tsv", "main/signed/state.json"}) {
+        REQUIRE(base::make_directories((tree / file).parent_path()));
+        REQUIRE(base::replace_file(tree / file, "{}\n"));
+    }
+    auto record = parse_published_state(*base::read_file(published_file(tree), base::mib)).value();
+    REQUIRE(record.serials.contains("main"));
+    record.serials.clear();
+    REQUIRE(base::replace_file(published_file(tree), render_published_state(record)));
+}
 
 // Dies at operation `at`, dies there again, then succeeds. False: the run had fewer operations than that.
 bool survives_death_at(std::size_t at, DyingDisk::Moment moment, const Scene& scene) {
@@ -137,9 +147,7 @@ bool survives_death_at(std::size_t at, DyingDisk::Moment moment, const Scene& sc
     settings.bulk_from = scene.in_bulk ? std::size_t{0} : std::size_t{1'000};
     settings.flush_every = 1;
     settings.rewrite_pages = scene.rewrite_pages;
-    static const TestSigner by;
-    TreeViews all_views{.find_links = true, .precompressed = true, .pages = scene.for_people};
-    if (scene.is_signed) all_views.signer = by.signer();
+    const TreeViews all_views{.find_links = true, .precompressed = true, .pages = scene.for_people};
     StoreFixture store;
     if (scene.inherits) inherit(store, false);
     add_first_wheels(store);
@@ -149,6 +157,7 @@ bool survives_death_at(std::size_t at, DyingDisk::Moment moment, const Scene& sc
     }
     if (scene.on_a_published_tree) {
         REQUIRE(publish(store.catalog, store.blobs, store.tree, {"main"}, store.clock, all_views));
+        if (scene.is_of_older_program) make_older(store.tree);
         if (scene.inherits) inherit(store, true);
         add_more_wheels(store);
         if (scene.has_variants) {
@@ -178,11 +187,8 @@ bool survives_death_at(std::size_t at, DyingDisk::Moment moment, const Scene& sc
     REQUIRE(report);
     CHECK(report->serial == *store.catalog.last_serial());
     if (scene.on_a_published_tree) check_taken_out(store);
-    if (scene.is_signed) {
-        const auto indexes = *store.catalog.shown_indexes(*store.catalog.inheritance());
-        for (const auto& index : indexes)
-            check_signed(store.tree, by, store.clock.now(), index);
-    }
+    for (const char* left : {"main/events", "main/signed"})
+        CHECK_FALSE(fs::exists(store.tree / left));
     check_finished(store.tree);
     CHECK(compare_with_catalog(store.catalog, store.tree)->empty());
     check_flat_view(store);
@@ -261,13 +267,31 @@ TEST_CASE("a run that moves projects between indexes may die before any of its o
 TEST_CASE("a run that moves projects between indexes may die after any of its operations") {
     die_everywhere(DyingDisk::Moment::after, {.on_a_published_tree = true, .inherits = true});
 }
-TEST_CASE("a run that moves projects and signs may die before any of its operations") {
-    die_everywhere(DyingDisk::Moment::before,
-                   {.on_a_published_tree = true, .inherits = true, .is_signed = true});
+TEST_CASE(
+    "a run that removes the event logs and signed lists of an older program may die before any of its "
+    "operations") {
+    die_everywhere(DyingDisk::Moment::before, {.on_a_published_tree = true, .is_of_older_program = true});
 }
-TEST_CASE("a run that moves projects and signs may die after any of its operations") {
-    die_everywhere(DyingDisk::Moment::after,
-                   {.on_a_published_tree = true, .inherits = true, .is_signed = true});
+TEST_CASE(
+    "a run that removes the event logs and signed lists of an older program may die after any of its "
+    "operations") {
+    die_everywhere(DyingDisk::Moment::after, {.on_a_published_tree = true, .is_of_older_program = true});
+}
+TEST_CASE("an index of an older program's tree has the tree's serial until its next event") {
+    StoreFixture store;
+    store.add("main", "six", "1.16.0", "six-1.16.0-py3-none-any.whl");
+    store.add("other", "six", "1.16.0", "six-1.16.0-py3-none-any.whl");
+    const std::vector<std::string> indexes{"main", "other", "empty"};
+    const auto serials = [&] {
+        REQUIRE(publish(store.catalog, store.blobs, store.tree, indexes, store.clock));
+        return parse_published_state(*base::read_file(published_file(store.tree), base::mib))->serials;
+    };
+    using Serials = std::map<std::string, catalog::Serial>;
+    CHECK(serials() == Serials{{"main", 1}, {"other", 2}});
+    make_older(store.tree);
+    CHECK(serials() == Serials{{"main", 2}, {"other", 2}, {"empty", 2}});
+    store.add("main", "six", "1.17.0", "six-1.17.0-py3-none-any.whl");
+    CHECK(serials() == Serials{{"main", 3}, {"other", 2}, {"empty", 2}});
 }
 TEST_CASE("a run that moves projects, with the web UI, may die before any of its operations") {
     die_everywhere(DyingDisk::Moment::before,

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "indexer/publish/touched.hpp"
-#include "tests/registry/catalog/counting_catalog.hpp"
-#include "tests/registry/catalog/row_fixture.hpp"
+#include "tests/store/catalog/counting_catalog.hpp"
+#include "tests/store/catalog/row_fixture.hpp"
 
 using namespace wheelyard;
 using namespace wheelyard::indexer;

@@ -5,15 +5,13 @@
 
 #include <set>
 
-#include "indexer/tree/limits.hpp"
 #include "indexer/tree/paths.hpp"
 #include "indexer/tree/tree_files.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
-#include "lib/base/files/stand_in.hpp"
 #include "lib/base/files/temp_dir.hpp"
-#include "registry/blobs/folder/folder_blobs.hpp"
-#include "tests/registry/blobs/memory_blobs.hpp"
+#include "lib/store/blobs/folder/folder_blobs.hpp"
+#include "tests/store/blobs/memory_blobs.hpp"
 
 using namespace wheelyard;
 using namespace wheelyard::indexer;
@@ -56,34 +54,17 @@ TEST_CASE("missing parent folders are created, and the result is true only for a
     std::filesystem::current_path(before);
 }
 
-TEST_CASE("a file is hard-linked, so it takes no space") {
-    const Folder folder;
-    REQUIRE(base::replace_file(folder / "blob", "bytes"));
-    REQUIRE(
-        LocalDisk().link_or_copy(folder / "blob", folder / "file.whl", base::sha256_hex("bytes"), no_wait));
-    CHECK(std::filesystem::equivalent(folder / "blob", folder / "file.whl"));
-}
-
 TEST_CASE("a damaged file is replaced by the blob without leftovers") {
     const Folder folder;
-    REQUIRE(base::replace_file(folder / "blob", "bytes"));
+    const auto files = *blobs::FolderBlobs::open(folder / "store");
+    const std::string sha256 = *files.store_bytes("bytes");
     REQUIRE(base::replace_file(folder / "file.whl", "half"));
-    const auto sha256 = base::sha256_hex("bytes");
-    REQUIRE(LocalDisk().link_or_copy(folder / "blob", folder / "file.whl", sha256, no_wait));
+    REQUIRE(LocalDisk().place_blob(files, sha256, folder / "file.whl", no_wait));
     CHECK(text_of(folder / "file.whl") == "bytes");
-    REQUIRE(LocalDisk().link_or_copy(folder / "blob", folder / "file.whl", sha256,
-                                     no_wait));  // again: it is already the blob
+    REQUIRE(LocalDisk().place_blob(files, sha256, folder / "file.whl",
+                                   no_wait));  // again: it is already the blob
     CHECK(text_of(folder / "file.whl") == "bytes");
     CHECK(folder.entries() == 2);
-}
-
-TEST_CASE("a missing blob gives an error with its name") {
-    const Folder folder;
-    const auto linked =
-        LocalDisk().link_or_copy(folder / "blob", folder / "file.whl", base::sha256_hex("bytes"), no_wait);
-    REQUIRE(!linked);
-    CHECK(linked.error().code == "publish.blob_missing");
-    CHECK(linked.error().value == (folder / "blob").native());
 }
 
 TEST_CASE("a stand-in has the size of a file, and nobody reads zeros for its bytes") {
@@ -260,7 +241,8 @@ TEST_CASE("in bulk, what waits for its name is no leftover, and what a killed ru
 TEST_CASE("in bulk, files inside and outside the tree appear once they are flushed") {
     for (const char* tree_name : {"tree", "tree/"}) {
         const Folder folder;
-        REQUIRE(base::replace_file(folder / "blob", "bytes"));
+        const auto files = *blobs::FolderBlobs::open(folder / "store");
+        const std::string sha256 = *files.store_bytes("bytes");
         REQUIRE(base::make_directories(folder / "tree"));
         const std::filesystem::path tree = folder / tree_name;
         {
@@ -272,8 +254,7 @@ TEST_CASE("in bulk, files inside and outside the tree appear once they are flush
             REQUIRE(
                 disk.replace_together(tree / "main/simple/six", {{"index.json", "1"}, {"index.html", "22"}}));
             REQUIRE(disk.replace_together(folder / "beside", {{"page", "333"}}));
-            REQUIRE(
-                disk.link_or_copy(folder / "blob", tree / "main/file", base::sha256_hex("bytes"), no_wait));
+            REQUIRE(disk.place_blob(files, sha256, tree / "main/file", no_wait));
             CHECK(*disk.size_of(tree / "main/file") == 5);
             CHECK(*disk.size_of(tree / "main/simple/six/index.html") == std::nullopt);
             CHECK(*disk.size_of(folder / "beside/page") == std::nullopt);

@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "indexer/tree/limits.hpp"
+#include "indexer/tree/disk.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/temp_dir.hpp"
 #include "lib/io/gzip.hpp"

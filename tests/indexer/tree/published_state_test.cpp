@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include "indexer/tree/followed_state.hpp"
 #include "tests/support/golden.hpp"
 
 using namespace wheelyard;
@@ -24,6 +23,7 @@ TEST_CASE("the state of a tree survives a round trip") {
                         .without_pages = {"bulk"}}};
     PublishedState of_private;
     of_private.is_private = true;
+    of_private.serials = {{"main", 9}};
     for (const auto& state :
          {PublishedState{}, of_private, PublishedState{12, {}}, PublishedState{7, {"main", "bede-gh200"}},
           PublishedState{9, {}, {}, {"find-links"}, 1'795'176'000'000'000, "file_added"}, with_farm}) {
@@ -37,6 +37,7 @@ TEST_CASE("the bytes of published.json stay as they were written") {
     PublishedState full{
         12, {"main"}, {{"main", "six", {{"ab", "six.whl"}}}}, {"find-links"}, 1'795'176'000'000'000};
     full.is_private = true;
+    full.serials = {{"gpu", 3}, {"main", 12}};
     full.copies = {".gz", ".zst"};
     full.flat_serial = 11;
     full.pages = {9, "a1b2", {.title = "A farm", .titles = {{"main", "Wheels"}}, .hidden = {"staging"}}};
@@ -44,26 +45,6 @@ TEST_CASE("the bytes of published.json stay as they were written") {
               "indexer/published.json",
               render_published_state(full) + render_published_state(PublishedState{})) == "");
     CHECK(parse_published_state(render_published_state(full)).value() == full);
-}
-
-TEST_CASE("the bytes of a follower's state stay as they were written") {
-    FollowedState state{
-        "https://h/main/", 7, {"six"}, {{"six", {{"ab", "a.whl"}, {"cd", "b.whl"}}}}, {{"x"}, "e", ""}};
-    state.flat_serial = 6;
-    const std::string text = render_followed_state(state);
-    CHECK(
-        text ==
-        R"({"format":"wheelyard.followed/1","from":"https://h/main/","serial":7,"lagging":["six"],)"
-        R"("gone":[{"sha256":"ab","filename":"a.whl","project":"six"},{"sha256":"cd","filename":"b.whl","project":"six"}],)"
-        R"("catalogue":{"waiting":["x"],"base_etag":"e","delta_etag":""},"find_links":6})"
-        "\n");
-    CHECK(parse_followed_state(text).value() == state);
-    state.signed_part = {"ab", 1, 12, {"six"}};
-    const std::string verified = render_followed_state(state);
-    CHECK(verified.find(R"(,"signed":{"pages":"ab","history":1,"serial":12,"unlike":["six"]}})") !=
-          std::string::npos);
-    CHECK(parse_followed_state(verified).value() == state);
-    CHECK(parse_followed_state(render_followed_state({})).value() == FollowedState{});
 }
 
 TEST_CASE("an unknown format is rejected, never treated as an empty tree") {

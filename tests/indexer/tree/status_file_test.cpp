@@ -1,4 +1,5 @@
-#include "indexer/tree/status_file.hpp"
+// TREE/<index>/status.json
+#include "indexer/tree/page_files.hpp"
 
 #include <doctest/doctest.h>
 

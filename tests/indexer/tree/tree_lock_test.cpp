@@ -1,11 +1,10 @@
 // The lock of a tree's writer is renewed in time, even if the clock steps back.
-#include "indexer/tree/tree_lock.hpp"
+#include "indexer/tree/disk.hpp"
 
 #include <doctest/doctest.h>
 
 #include <chrono>
 
-#include "indexer/tree/limits.hpp"
 #include "indexer/tree/paths.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/temp_dir.hpp"

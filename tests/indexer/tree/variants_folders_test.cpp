@@ -15,7 +15,7 @@ TEST_CASE("a variants file with other bytes of the same size is written again") 
     const std::string folder = (dir.path() / "six").native();
     const std::string bytes = R"({"variants":{}})";
     const std::vector<catalog::VariantsFile> files{
-        {.filename = "six-1.0-variants.json", .sha256 = base::sha256_hex(bytes), .bytes = bytes}};
+        {{.filename = "six-1.0-variants.json", .sha256 = base::sha256_hex(bytes)}, bytes}};
     const std::filesystem::path file = folder + "/" + files[0].sha256 + "/six-1.0-variants.json";
     LocalDisk disk;
     REQUIRE(place_variants(disk, folder, files));

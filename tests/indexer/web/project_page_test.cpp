@@ -12,7 +12,7 @@
 #include "indexer/web/state_cell.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
-#include "lib/page/search_form.hpp"
+#include "lib/page/frame.hpp"
 #include "lib/page/template.hpp"
 #include "tests/indexer/sample_view.hpp"
 

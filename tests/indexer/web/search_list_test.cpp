@@ -1,4 +1,4 @@
-// The search as files: whatever changed in which order, the files are those of the rows; a run that was killed is made good.
+// The search as files: whatever changed in which order, the files are those of the rows.
 #include "indexer/web/search_list.hpp"
 
 #include <doctest/doctest.h>
@@ -16,7 +16,7 @@ using namespace wheelyard::indexer;
 
 namespace {
 
-class MapFiles : public ShardFiles {
+class MapFiles final : public ShardFiles {
   public:
     std::map<std::string, std::string> files = {};
     std::size_t writes = 0;
@@ -34,30 +34,6 @@ class MapFiles : public ShardFiles {
     base::Status remove(const std::string& file) override {
         files.erase(file);
         return {};
-    }
-};
-
-// The same, with the files on the disk as they are if the publisher is killed after `left` of its writes: it makes them
-// together, each in the place of its first one, and removes last.
-std::map<std::string, std::string> killed_after(std::size_t left,
-                                                const std::map<std::string, std::string>& start,
-                                                const std::vector<std::string>& order, const MapFiles& made) {
-    std::map<std::string, std::string> disk = start;
-    for (const std::string& file : order) {
-        const auto found = made.files.find(file);
-        if (found == made.files.end()) continue;
-        if (left-- == 0) return disk;
-        disk[file] = found->second;
-    }
-    return disk;
-}
-
-class OrderedFiles final : public MapFiles {
-  public:
-    std::vector<std::string> order = {};
-    base::Status write(const std::string& file, std::string text) override {
-        if (std::find(order.begin(), order.end(), file) == order.end()) order.push_back(file);
-        return MapFiles::write(file, std::move(text));
     }
 };
 
@@ -122,7 +98,6 @@ void check_same(const MapFiles& found, const SearchChanges& changes) {
     for (std::size_t at = 0; at < top->newest.size(); ++at)
         CHECK(top->newest[at] == wanted_top->newest[at]);
     files.erase(std::string(search_page_file));
-    files.erase(std::string(search_begun_file));
     wanted.erase(std::string(search_page_file));
     CHECK((files == wanted));
 }
@@ -277,7 +252,7 @@ TEST_CASE("a new version writes the file of its name and search.json, whatever t
         SearchEntry next = plain("3.12");
         next.version = "2.0";
         REQUIRE(update_search(made, *top, {{name_of(3), next}}, false).has_value());
-        CHECK(made.writes == 3);  // search.json twice: the first keeps its place in the order
+        CHECK(made.writes == 2);
         CHECK(made.bytes < 60'000);
     }
 }
@@ -318,91 +293,6 @@ TEST_CASE("whatever the order of changes, the files are those of the rows") {
     REQUIRE(top.has_value());
     CHECK(top->newest.empty());
     check_same(made, {});
-}
-
-TEST_CASE("a run that is killed anywhere is made good by the next one") {
-    SearchChanges all = many(301, plain("3.12"));
-    MapFiles start;
-    const auto top = update_search(start, {}, all, true);
-    REQUIRE(top.has_value());
-    for (auto& [name, entry] : all)
-        entry->needs = {"numpy"};
-    REQUIRE(update_search(start, *top, all, false).has_value());
-    SearchChanges changes{{"zeta", plain("3.14")}, {name_of(5), std::nullopt}, {name_of(6), std::nullopt}};
-    changes["zeta"]->needs = {"numpy", "six"};
-    all["zeta"] = changes["zeta"];
-    all.erase(name_of(5));
-    all.erase(name_of(6));
-    OrderedFiles whole;
-    whole.files = start.files;
-    REQUIRE(update_search(whole, *top, changes, false).has_value());
-    REQUIRE(whole.order.size() > 5);
-    const auto wanted = made_at_once(all);
-    for (std::size_t left = 0; left <= whole.order.size(); ++left) {
-        MapFiles made;
-        made.files = killed_after(left, start.files, whole.order, whole);
-        const auto found = parse_search_top(made.files[std::string(search_page_file)]);
-        REQUIRE(found.has_value());
-        const auto again = update_search(made, *found, changes, false);
-        REQUIRE(again.has_value());
-        // Files that were not removed are named by nothing.
-        for (const auto& [file, text] : wanted) {
-            if (file != search_page_file)
-                CHECK_MESSAGE((made.files[file] == text), file << " after " << left);
-        }
-        CHECK(again->count == all.size());
-        CHECK(again->values.at("python").contains("3.14"));
-    }
-}
-
-TEST_CASE(
-    "what killed runs have written of a project is taken back by one that writes something else of it") {
-    SearchChanges all = many(301, plain("3.12"));
-    for (auto& [name, entry] : all)
-        entry->needs = {"numpy"};
-    MapFiles start;
-    REQUIRE(update_search(start, {}, all, true).has_value());
-    const std::string name = name_of(5);
-    const auto changed = [&](const std::string& word) {
-        SearchEntry entry = plain("3." + std::to_string(word.size()));
-        entry.summary = "Tensors " + word;
-        entry.gpus = {"sm_" + std::to_string(word.size())};
-        entry.needs = {"numpy", word};
-        return entry;
-    };
-    // Runs the change on the disk, and is killed after some of its writes.
-    const auto kill = [&](MapFiles& disk, const std::optional<SearchEntry>& entry, std::size_t left) {
-        OrderedFiles whole;
-        whole.files = disk.files;
-        const auto top = parse_search_top(disk.files.at(std::string(search_page_file)));
-        REQUIRE(update_search(whole, *top, {{name, entry}}, false).has_value());
-        disk.files = killed_after(left, disk.files, whole.order, whole);
-        return whole.order.size();
-    };
-    for (const std::optional<SearchEntry>& last :
-         {std::optional(changed("pandas")), all[name], std::optional<SearchEntry>()}) {
-        SearchChanges wanted_rows = all;
-        if (last)
-            wanted_rows[name] = last;
-        else
-            wanted_rows.erase(name);
-        const auto wanted = made_at_once(wanted_rows);
-        for (std::size_t left = 0, writes = 1; left <= writes; ++left) {
-            MapFiles disk = start;
-            writes = kill(disk, changed("six"), left);
-            kill(disk, changed("attrs"), left);  // and again
-            const auto top = parse_search_top(disk.files.at(std::string(search_page_file)));
-            const auto again = update_search(disk, *top, {{name, last}}, false);
-            REQUIRE(again.has_value());
-            for (const auto& [file, text] : wanted) {
-                if (file != search_page_file)
-                    CHECK_MESSAGE((disk.files[file] == text), file << " after " << left);
-            }
-            const auto wanted_top = parse_search_top(wanted.at(std::string(search_page_file)));
-            for (const auto& [facet, values] : wanted_top->values)
-                CHECK(again->values.at(facet) == values);
-        }
-    }
 }
 
 TEST_CASE("of a project that many others require, one more changes few small files") {
@@ -447,7 +337,7 @@ TEST_CASE("what a project needs leads from each of those to it, and changes noth
     made.writes = 0;
     all["torch"]->version = "2.0";
     top = update_search(made, *top, {{"torch", all["torch"]}}, false);
-    CHECK(made.writes == 3);
+    CHECK(made.writes == 2);
     // One more and one less, and a project that leaves.
     all["torch"]->needs = {"jinja2", "numpy"};
     all["torch"]->extra_needs = {};

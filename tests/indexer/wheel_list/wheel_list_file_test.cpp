@@ -3,9 +3,8 @@
 #include <doctest/doctest.h>
 
 #include "indexer/publish/publish_run.hpp"
-#include "indexer/tree/limits.hpp"
+#include "indexer/tree/disk.hpp"
 #include "indexer/tree/paths.hpp"
-#include "indexer/tree/tree_lock.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/text.hpp"
 #include "tests/indexer/forwarding_disk.hpp"
@@ -308,9 +307,6 @@ TEST_CASE("facts of a wheel list: every library that the wheel lacks, what it re
     constexpr const char* of_pypy =
         R"({"pypy_names":{"a":["PyPyList_New"]},"pypy_later":{"b":["PyPyList_Size"]},"needed_surely":{"liba.so.1":"a"}})";
     CHECK(line(linux, of_pypy, "") == std::string(of_pypy) + "\n");
-    // In a followed tree the facts are such a line.
-    CHECK(line(linux, R"({"built":{"cpu":"baseline"}})", "ab") == R"({"built":{"cpu":"baseline"}})"
-                                                                  "\n");
     // A name for one platform promises nothing, so that something is known has to be said.
     CHECK(line(linux, R"({"requires_dist":[]})", "") == "{}\n");
     CHECK(line("a-1-py3-none-any.whl", R"({"requires_dist":[]})", "") == "\n");

@@ -1,4 +1,5 @@
-#include "lib/inspect/dist_info/folded_names.hpp"
+// Names that some file system takes for one
+#include "lib/inspect/dist_info/installed_tree.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // The syntax of METADATA's fields, and valid values from real projects.
-#include "lib/inspect/dist_info/metadata_fields.hpp"
+#include "lib/inspect/dist_info/dist_info.hpp"
 
 #include <doctest/doctest.h>
 

@@ -172,10 +172,10 @@ TEST_CASE(
     CHECK(labelled("v4", v3).refused());
 }
 
-// The file is the index's of four wheels, by variantlib 0.2.2 (tests/registry/catalog/data).
+// The file is the index's of four wheels, by variantlib 0.2.2 (tests/store/catalog/data).
 TEST_CASE("what is written of a label is what variantlib writes of it, and is read again") {
     const auto text = base::read_file(
-        std::string(WHEELYARD_TEST_DATA) + "/registry/catalog/data/variantlib-0.2.2.json", 1u << 20);
+        std::string(WHEELYARD_TEST_DATA) + "/store/catalog/data/variantlib-0.2.2.json", 1u << 20);
     REQUIRE(text.has_value());
     const io::Json expected = io::parse_json(*text).value();
     for (const auto& [label, properties] : *expected.find("variants")->as_object()) {

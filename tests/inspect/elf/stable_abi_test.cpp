@@ -1,5 +1,5 @@
 // Names of CPython's C API and the versions that have them.
-#include "lib/inspect/elf/stable_abi.hpp"
+#include "lib/inspect/elf/private_symbols.hpp"
 
 #include <doctest/doctest.h>
 

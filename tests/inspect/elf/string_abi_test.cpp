@@ -1,5 +1,5 @@
 // Detection of the std::string variant in mangled names.
-#include "lib/inspect/elf/string_abi.hpp"
+#include "lib/inspect/elf/torch_abi.hpp"
 
 #include <doctest/doctest.h>
 

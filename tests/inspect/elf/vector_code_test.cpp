@@ -1,5 +1,5 @@
 // Which code was compiled for AVX as a whole.
-#include "lib/inspect/elf/vector_code.hpp"
+#include "lib/inspect/elf/elf_sections.hpp"
 
 #include "tests/inspect/sample.hpp"
 

@@ -1,4 +1,5 @@
-#include "lib/inspect/gpu/hip_bundle.hpp"
+// HIP device code
+#include "lib/inspect/gpu/gpu_code.hpp"
 
 #include <doctest/doctest.h>
 

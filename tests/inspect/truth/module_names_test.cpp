@@ -1,5 +1,5 @@
 // Environment modules derived from library search paths.
-#include "lib/inspect/truth/module_names.hpp"
+#include "lib/inspect/truth/libraries.hpp"
 
 #include <doctest/doctest.h>
 

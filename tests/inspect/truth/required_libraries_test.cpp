@@ -1,5 +1,5 @@
 // Libraries that the projects of Requires-Dist bring.
-#include "lib/inspect/truth/required_libraries.hpp"
+#include "lib/inspect/truth/gather_facts.hpp"
 
 #include <map>
 #include <string>

@@ -1,10 +1,12 @@
-#include "lib/inspect/zip/landmarks.hpp"
+// Keeps parts of a large member while it streams by, so that finding its device code needs no second
+// unpacking
+#include "lib/inspect/zip/member_stream.hpp"
 
 #include <doctest/doctest.h>
 
 #include <random>
 
-#include "lib/inspect/zip/limits.hpp"
+#include "lib/inspect/zip/zip.hpp"
 
 using namespace wheelyard;
 

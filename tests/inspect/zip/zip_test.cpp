@@ -4,7 +4,6 @@
 #include <doctest/doctest.h>
 
 #include "lib/inspect/verdict/findings.hpp"
-#include "lib/inspect/zip/limits.hpp"
 #include "tests/inspect/sample.hpp"
 
 using namespace wheelyard;

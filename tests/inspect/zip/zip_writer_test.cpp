@@ -7,7 +7,7 @@
 #include <cstring>
 #include <map>
 
-#include "lib/inspect/zip/limits.hpp"
+#include "lib/inspect/zip/zip.hpp"
 
 using namespace wheelyard;
 using inspect::Member;

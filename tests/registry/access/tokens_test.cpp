@@ -12,9 +12,9 @@
 #include "lib/base/clock.hpp"
 #include "lib/base/files/temp_dir.hpp"
 #include "lib/base/text/encoding.hpp"
+#include "lib/store/catalog/catalog.hpp"
+#include "lib/store/store.hpp"
 #include "registry/access/limits.hpp"
-#include "registry/catalog/catalog.hpp"
-#include "registry/database/store.hpp"
 
 using namespace wheelyard;
 using catalog::Catalog;

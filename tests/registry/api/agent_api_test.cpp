@@ -305,6 +305,12 @@ TEST_CASE("an agent speaks for its own site; a token of the same name that an op
     CHECK_FALSE(registry::may_report(*agent, "other", "bede"));
     const auto operators = farm.tokens->verify("Bearer " + farm.add_token({"main"}, {"*"}, "agent:bede"));
     CHECK(registry::may_report(*operators, "main", "bede-2"));
+    const auto may_build = [&](const std::string& projects) {
+        const std::string own = farm.make_token("builder", {"main"}, {projects}, {"build"});
+        return registry::may_report(*farm.tokens->verify("Bearer " + own), "main", "bede-2");
+    };
+    CHECK(may_build("*"));
+    CHECK_FALSE(may_build("torch"));
 }
 
 TEST_CASE("rows of an agent have a limit, which no code reaches, and what was replaced goes after a month") {

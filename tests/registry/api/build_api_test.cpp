@@ -7,8 +7,8 @@
 
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
-#include "tests/registry/tasks/build_report.hpp"
 #include "tests/registry/upload_fixture.hpp"
+#include "tests/store/tasks/build_report.hpp"
 
 using namespace wheelyard;
 using test_support::RegistryFixture;
@@ -61,8 +61,8 @@ TEST_CASE("who may report builds sends their logs, and nobody else") {
     CHECK(farm.answer("appendBuildLog", farm.agent, "w1", "offset=x", "x") == "400 build.query");
     CHECK(farm.answer("appendBuildLog", farm.agent, "w9", "offset=0", "x") == "404 build.unknown");
     CHECK(farm.answer("appendBuildLog", "", "w1", "offset=0", "x") == "401 auth.missing");
-    CHECK(farm.answer("appendBuildLog", farm.make_token("other", {"main"}, {"*"}, {"build"}), "w1",
-                      "offset=0", "x") == "403 site.scope");
+    CHECK(farm.answer("appendBuildLog", farm.make_token("other", {"main"}, {"*"}, {"task"}), "w1", "offset=0",
+                      "x") == "403 site.scope");
     farm.tokens->recognise_publishers({"torch"});  // a job's token only uploads
     CHECK(farm.answer(
               "appendBuildLog",
@@ -99,15 +99,13 @@ TEST_CASE("with read_logs = \"token\" a public cause has no line of the log") {
     report.index = "main";
     report.time = farm.clock.now();
     for (const char* id : {"w1", "w2"})
-        report.failures.push_back({.attempt = id,
+        report.failures.push_back({.id = id,
                                    .package = "torch",
                                    .version = "2.4.0",
                                    .python = "3.12",
-                                   .accelerator = "",
+                                   .phase = "build",
                                    .began = farm.clock.now() - a_minute,
                                    .ended = farm.clock.now(),
-                                   .phase = "build",
-                                   .rule = "",
                                    .cause = "The job failed [error: in secret_kernel.cu]",
                                    .remedy = "ask"});
     REQUIRE(farm.builds->note(report));

@@ -1,5 +1,6 @@
-// What a job gets for an identity token: with an issuer of the test's own, whose key signs what the test claims.
-#include "registry/api/publish_api.hpp"
+// What a job gets for an identity token: with an issuer of the test's own, whose key signs what the test
+// claims.
+#include "registry/api/logins.hpp"
 
 #include <doctest/doctest.h>
 
@@ -188,7 +189,8 @@ TEST_CASE(
     const auto two = farm.mint({{"environment", "test"}, {"ref", "refs/heads/main"}});
     CHECK(CiFixture::said_with(two, "`environment` is `test`") == "422 publisher.claims");
     CHECK(CiFixture::said_with(two, "`ref` is `refs/heads/main`") == "422 publisher.claims");
-    // What the configuration wants is for its administrator: whoever has a repository has a token of such an issuer.
+    // What the configuration wants is for its administrator: whoever has a repository has a token of such an
+    // issuer.
     CHECK(two.error().detail.find("release") == std::string::npos);
     CHECK(two.error().detail.find("refs/tags") == std::string::npos);
     CHECK(CiFixture::said(farm.mint({{"ref", "refs/tags/"}})) == "200");
@@ -326,7 +328,8 @@ TEST_CASE("a service account's tokens name its client, and are for others as wel
     CHECK(CiFixture::said_with(mint("azp", both), "azp") == "422 publisher.token");
     CHECK(CiFixture::said_with(mint("typ", "Refresh"), "no ID token") == "422 publisher.token");
     CHECK(CiFixture::said_with(mint("sub", "service-2"), "`sub` is `service-2`") == "422 publisher.claims");
-    // What the claims of a table without a client want, a service account may say of itself: it is none of its tokens.
+    // What the claims of a table without a client want, a service account may say of itself: it is none of
+    // its tokens.
     auto as_job = service;
     as_job[0] = {"sub", "service-2"};
     CHECK(CiFixture::said(farm.mint(as_job)) == "422 publisher.claims");

@@ -39,17 +39,16 @@ struct RequestFixture : RegistryFixture {
     // An agent claims it, and builds nothing.
     void fail(const std::string& id, wire::Diagnosis why) {
         wire::ClaimOffer offer;
-        offer.claim = std::string(wire::claim_id_length, '1');
         offer.index = "main";
-        offer.agent = "login1";
+        offer.agent = "bede.login1";
         offer.pythons = {"3.11"};
-        const tasks::ClaimTerms terms{"main", "wy_aaaaaaaaaaaa", "wy_000000000001", std::string(64, 'a')};
-        REQUIRE(queue->claim(offer, terms, [](const wire::Task&) { return true; }));
-        wire::TaskEnd end;
-        end.claim = offer.claim;
-        end.outcome.attempt = "w1";
-        end.outcome.diagnosis = std::move(why);
-        REQUIRE(queue->end(id, end));
+        offer.room = 1;
+        REQUIRE(queue->claim(offer, "wy_aaaaaaaaaaaa", [](const wire::Task&) { return true; }));
+        wire::Outcome outcome;
+        outcome.attempt = "w1";
+        outcome.site = "bede";
+        outcome.diagnosis = std::move(why);
+        REQUIRE(queue->end(id, outcome));
     }
     static std::string code(const wire::Answered<http::ApiReply>& answered) {
         if (!answered) return std::to_string(answered.error().status) + " " + answered.error().code;
@@ -72,12 +71,8 @@ TEST_CASE("everybody sees state, cause and place; who reads logs also sees who a
     CHECK(seen.string_or("state", "") == "queued");
     CHECK(seen.find("place")->render() == "2");
     CHECK(seen.find("asked_by") == nullptr);
-    CHECK(farm.code(farm.ask("readRequestLog", "", id)) == "401 auth.missing");
-    const std::string other = farm.make_token("other", {"main"}, {"*"}, {"upload"});
-    CHECK(farm.code(farm.ask("readRequestLog", other, id)) == "403 auth.scope_refused");
     const std::string reader = farm.make_token("reader", {"main"}, {"*"}, {"read"});
     CHECK(farm.document(farm.ask("showRequest", reader, id)).string_or("asked_by", "") == "anna");
-    CHECK(farm.code(farm.ask("readRequestLog", reader, id)).empty());  // not begun
     CHECK(farm.code(farm.ask("showRequest", "", "tabsent")) == "404 task.no_such_task");
     REQUIRE(farm.queue->cancel(id, "anna", "of no use"));
     const io::Json ended = farm.document(farm.ask("showRequest", "", id));
@@ -166,7 +161,7 @@ TEST_CASE("the requests of a private index do not exist for a stranger") {
     farm.index().is_private = true;
     farm.index().may_strangers_ask = true;  // the configuration refuses this
     for (const std::string& which : {id, std::string("tabsent")}) {
-        for (const char* operation : {"showRequest", "readRequestLog", "askForWheel"}) {
+        for (const char* operation : {"showRequest", "askForWheel"}) {
             CHECK(farm.code(farm.ask(operation, "", which, farm.body("torch"))) == "404 index.unknown");
             CHECK(farm.code(farm.ask(operation, "", which, farm.body("torch"), "nowhere")) ==
                   "404 index.unknown");

@@ -88,10 +88,12 @@ struct SiteFixture : RegistryFixture {
 
 }  // namespace
 
-TEST_CASE("a report needs a token that may upload to its index, and the address of its site") {
+TEST_CASE(
+    "a report needs a token that may upload to its index or build for it, and the address of its site") {
     SiteFixture farm;
     const std::string body = status::render_site_report(farm.report());
-    CHECK(farm.send(body, farm.add_actor({"build"}, {"main"})) == "403 site.scope");
+    CHECK(farm.send(body, farm.add_actor({"task"}, {"main"})) == "403 site.scope");
+    CHECK(farm.send(body, farm.add_actor({"build"}, {"elsewhere"})) == "403 site.scope");
     CHECK(farm.send(body, farm.add_actor({"upload"}, {"elsewhere"})) == "403 site.scope");
     farm.tokens->recognise_publishers({"torch"});  // a job's token only uploads
     for (const std::string project : {"*", "torch"}) {
@@ -108,6 +110,7 @@ TEST_CASE("a report needs a token that may upload to its index, and the address 
           "413 site_report.too_large");
     CHECK(farm.shown.empty());
     CHECK(farm.send(body, farm.agent) == "200");
+    CHECK(farm.send(body, farm.add_actor({"build"}, {"main"})) == "200");
     const auto read = status::parse_index_status(farm.shown["main"]);
     REQUIRE(read.has_value());
     CHECK(read->sites.at(0).cells.at(0).package == "torch");
@@ -119,7 +122,7 @@ TEST_CASE("with read_logs = \"token\" lines of logs are only in the report that 
     SiteFixture farm;
     farm.config.indexes.front().are_logs_for_tokens = true;
     auto sent = farm.report();
-    status::AttemptReport attempt;
+    status::BuildReport attempt;
     attempt.id = "w1";
     attempt.package = "torch";
     attempt.version = "2.4.0";
@@ -127,8 +130,8 @@ TEST_CASE("with read_logs = \"token\" lines of logs are only in the report that 
     attempt.state = "running";
     attempt.log_tail = {"a line of a running build"};
     sent.attempts = {attempt};
-    status::FailureReport failure;
-    failure.attempt = "w0";
+    status::BuildReport failure;
+    failure.id = "w0";
     failure.package = "torch";
     failure.version = "2.3.0";
     failure.python = "3.12";
@@ -297,8 +300,8 @@ TEST_CASE("a package of a report is the normalised name of a project") {
         CHECK(refused.error().value.find("in `cells`") != std::string::npos);
     }
     status::SiteReport report = farm.report();
-    status::FailureReport& failure = report.failures.emplace_back();
-    failure.attempt = "w1";
+    status::BuildReport& failure = report.failures.emplace_back();
+    failure.id = "w1";
     failure.package = "Torch";
     failure.version = "1.0";
     failure.python = "3.12";

@@ -1,17 +1,19 @@
-// The task service's decisions: who may, with which status the rest is refused, and what a grant uploads.
+// The task service's decisions: who may, with which status the rest is refused, and what a site's token
+// uploads.
 #include "registry/api/task_api.hpp"
 
 #include <doctest/doctest.h>
 
 #include <memory>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "lib/store/tasks/limits.hpp"
 #include "lib/wire/task.hpp"
 #include "registry/access/agents.hpp"
 #include "registry/api/api.hpp"
-#include "registry/tasks/limits.hpp"
 #include "tests/registry/upload_fixture.hpp"
 #include "tests/support/sdist_writer.hpp"
 
@@ -26,6 +28,7 @@ constexpr std::int64_t lease_s = 600;
 
 struct TaskFixture : RegistryFixture {
     std::unique_ptr<tasks::TaskStore> queue = databases.tasks({lease_s, 3}, clock).value();
+    std::unique_ptr<tasks::BuildStore> builds = databases.builds({}, clock).value();
     registry::Api api{{.config = config,
                        .store = databases,
                        .blobs = store,
@@ -33,8 +36,9 @@ struct TaskFixture : RegistryFixture {
                        .writer = writer,
                        .pages = pages,
                        .clock = clock,
-                       .tasks = queue.get()}};
-    registry::Uploads granted{{.config = config,
+                       .tasks = queue.get(),
+                       .builds = builds.get()}};
+    registry::Uploads uploads{{.config = config,
                                .blobs = store,
                                .room = room,
                                .tokens = *tokens,
@@ -47,10 +51,7 @@ struct TaskFixture : RegistryFixture {
     std::string builder = add_actor("bede-agent", {"build"}, {"main"});
     std::string answered;  // the last body
 
-    TaskFixture() {
-        config.indexes.front().staging = "other";
-        tokens->recognise_grants(*queue);
-    }
+    TaskFixture() { config.indexes.front().staging = "other"; }
     std::string add_actor(const std::string& name, const std::vector<std::string>& actions,
                           const std::vector<std::string>& indexes = {"*"},
                           const std::vector<std::string>& projects = {"*"}) {
@@ -88,28 +89,47 @@ struct TaskFixture : RegistryFixture {
         REQUIRE(ask(asker, "addTask", body) == "200");
         return wire::parse_task(answered).value().id;
     }
-    static std::string name(char digit) { return std::string(wire::claim_id_length, digit); }
-    static std::string offer(char digit, const std::string& index = "main") {
-        return wire::render_claim({name(digit), index, "login1", {"3.11"}, {"cpu"}, {}, ""});
+    static std::string offer(const std::string& agent = "bede.login1",
+                             const std::vector<std::string>& tasks = {}, const std::string& index = "main") {
+        return wire::render_claim({index, agent, {"3.11"}, {"cpu"}, {}, tasks, 1});
     }
-    wire::Claimed claim(char digit) {
-        REQUIRE(ask(builder, "claimTask", offer(digit)) == "200");
+    wire::Claimed claim(const std::vector<std::string>& tasks = {}) {
+        REQUIRE(ask(builder, "claimTask", offer("bede.login1", tasks)) == "200");
         return wire::parse_claimed(answered).value();
     }
-    static std::string end(char digit, bool done, const Form& form) {
+    static std::string end(bool done, const Form& form, const std::string& site = "bede") {
         wire::Outcome outcome;
         outcome.attempt = "w1";
+        outcome.site = site;
         outcome.cell = "six-1.16.0-cp311";
         outcome.done = done;
         outcome.wheel.filename = form.filename;
         outcome.wheel.sha256 = base::sha256_hex(form.content);
-        return wire::render_task_end({name(digit), outcome});
+        return wire::render_outcome(outcome);
+    }
+    // The site reports that it builds the wheel, and sends this log.
+    void report(const std::string& site, const std::string& build, const std::string& log) {
+        clock.sleep_ms(1);
+        status::SiteReport report;
+        report.site = site;
+        report.index = "main";
+        report.time = clock.now();
+        status::BuildReport attempt;
+        attempt.id = build;
+        attempt.package = "six";
+        attempt.version = "1.16.0";
+        attempt.python = "3.11";
+        attempt.state = "running";
+        attempt.began = clock.now();
+        report.attempts = {attempt};
+        REQUIRE(builds->note(report));
+        REQUIRE(builds->append_log({"main", site, build}, 0, log));
     }
     // "200", or status and code.
     std::string upload(const std::string& token_text, const Form& form, const std::string& index) {
         auto to = head(index);
         to.authorization = "Bearer " + token_text;
-        auto request = granted.begin(to);
+        auto request = uploads.begin(to);
         if (!request) return std::to_string(request.error().status) + " " + request.error().code;
         if (const auto fed = (*request)->feed(form.body()); !fed)
             return std::to_string(fed.error().status) + " " + fed.error().code;
@@ -130,7 +150,7 @@ TEST_CASE("who asks needs the action `task`, who claims needs `build`, both for 
     CHECK(fixture.ask(narrow, "addTask", fixture.body_of("six", "other")) == "403 auth.scope_refused");
     CHECK(fixture.ask(fixture.asker, "addTask", fixture.body_of("six", "nowhere")) == "404 index.unknown");
     CHECK(fixture.ask(fixture.asker, "addTask", "{}") == "400 task.body");
-    CHECK(fixture.ask(fixture.asker, "claimTask", fixture.offer('1')) == "403 auth.scope_refused");
+    CHECK(fixture.ask(fixture.asker, "claimTask", fixture.offer()) == "403 auth.scope_refused");
 }
 
 TEST_CASE("an agent that enrolled claims as SITE.HOST, where what stands before the last dot is its site") {
@@ -151,47 +171,47 @@ TEST_CASE("an agent that enrolled claims as SITE.HOST, where what stands before 
     for (const Row& row : rows) {
         CAPTURE(row.site);
         CAPTURE(row.agent);
-        const std::string offer =
-            wire::render_claim({fixture.name('1'), "main", row.agent, {"3.11"}, {"cpu"}, {}, ""});
-        CHECK(fixture.ask(fixture.add_enrolled(row.site), "claimTask", offer) == row.said);
+        CHECK(fixture.ask(fixture.add_enrolled(row.site), "claimTask", fixture.offer(row.agent)) == row.said);
     }
 }
 
-TEST_CASE("a claim of an agent that enrolled is of no use to one of another site") {
+TEST_CASE("what the site of an agent that enrolled has is out of reach of every other site") {
     TaskFixture fixture;
     const std::string task = fixture.add();
-    const auto offer = [&](const std::string& agent) {
-        return wire::render_claim({fixture.name('1'), "main", agent, {"3.11"}, {"cpu"}, {}, ""});
-    };
     const std::string bede = fixture.add_enrolled("bede");
     const std::string thief = fixture.add_enrolled("cuthbert");
-    REQUIRE(fixture.ask(bede, "claimTask", offer("bede.login1")) == "200");
-    const std::string lease = wire::render_lease_request(fixture.name('1'));
-    const std::string failed = fixture.end('1', false, Form::of(WheelWriter("six", "1.16.0")));
-    const std::string log = "claim=" + fixture.name('1') + "&offset=0";
-    CHECK(fixture.ask(thief, "claimTask", offer("cuthbert.login1")) == "404 task.no_such_claim");
-    CHECK(fixture.ask(thief, "claimTask", offer("bede.login1")) == "403 task.other_site");
-    CHECK(fixture.ask(thief, "renewLease", lease, task) == "404 task.no_such_claim");
-    CHECK(fixture.ask(thief, "appendTaskLog", "all is well", task, log) == "404 task.no_such_claim");
-    CHECK(fixture.ask(thief, "endTask", failed, task) == "404 task.no_such_claim");
+    const auto tasks_of = [&](const std::string& who, const std::string& agent) {
+        CHECK(fixture.ask(who, "claimTask", fixture.offer(agent, {task})) == "200");
+        return wire::parse_claimed(fixture.answered).value().tasks.size();
+    };
+    REQUIRE(tasks_of(bede, "bede.login1") == 1);
+    const Form wheel = Form::of(WheelWriter("six", "1.16.0"));
+    CHECK(tasks_of(thief, "cuthbert.login1") == 0);
+    CHECK(fixture.ask(thief, "claimTask", fixture.offer("bede.login1", {task})) == "403 task.other_site");
+    CHECK(fixture.ask(thief, "endTask", fixture.end(false, wheel, "cuthbert"), task) == "409 task.lost");
+    CHECK(fixture.ask(thief, "endTask", fixture.end(false, wheel, "bede"), task) == "403 task.other_site");
+    CHECK(fixture.upload(thief, wheel, "other") == "403 auth.index_refused");
     // From another login node of the site.
-    CHECK(fixture.ask(bede, "claimTask", offer("bede.login2")) == "200");
-    CHECK(fixture.ask(bede, "renewLease", lease, task) == "200");
-    CHECK(fixture.ask(bede, "appendTaskLog", "cc -c a.c", task, log) == "200");
-    CHECK(fixture.ask(bede, "endTask", failed, task) == "200");
+    CHECK(tasks_of(bede, "bede.login2") == 1);
+    CHECK(fixture.ask(bede, "endTask", fixture.end(false, wheel, "bede"), task) == "200");
 }
 
-TEST_CASE("a grant of an agent that enrolled is bound to the site of the agent") {
+TEST_CASE("a late site's task that another site took is the other's alone") {
     TaskFixture fixture;
-    fixture.add();
-    const std::string offer =
-        wire::render_claim({fixture.name('1'), "main", "bede.login1", {"3.11"}, {"cpu"}, {}, ""});
-    REQUIRE(fixture.ask(fixture.add_enrolled("bede"), "claimTask", offer) == "200");
-    const auto grant =
-        fixture.tokens->verify("Bearer " + wire::parse_claimed(fixture.answered).value().grant);
-    REQUIRE(grant.has_value());
-    CHECK(grant->is_grant);
-    CHECK(registry::site_bound_to(*grant) == "bede");
+    const std::string task = fixture.add();
+    const std::string late = fixture.add_enrolled("bede");
+    const std::string next = fixture.add_enrolled("cuthbert");
+    REQUIRE(fixture.ask(late, "claimTask", fixture.offer("bede.login1")) == "200");
+    fixture.clock.sleep_ms(lease_s * 1000);
+    REQUIRE(fixture.ask(next, "claimTask", fixture.offer("cuthbert.login1")) == "200");
+    REQUIRE(wire::parse_claimed(fixture.answered).value().tasks.size() == 1);
+    const Form wheel = Form::of(WheelWriter("six", "1.16.0"));
+    CHECK(fixture.upload(late, wheel, "other") == "403 auth.index_refused");
+    CHECK(fixture.upload(next, wheel, "other") == "200");
+    CHECK(fixture.ask(late, "endTask", fixture.end(true, wheel, "bede"), task) == "409 task.lost");
+    CHECK(fixture.ask(late, "claimTask", fixture.offer("bede.login1", {task})) == "200");
+    CHECK(wire::parse_claimed(fixture.answered).value().tasks.empty());
+    CHECK(fixture.ask(next, "endTask", fixture.end(true, wheel, "cuthbert"), task) == "200");
 }
 
 TEST_CASE(
@@ -249,7 +269,7 @@ TEST_CASE(
     report.time += 1;
     REQUIRE(reports.keep(report));
     CHECK(requests().at(0).reason.empty());
-    ask(fixture.builder, "claimTask", fixture.offer('1'));
+    ask(fixture.builder, "claimTask", fixture.offer());
     CHECK(requests().at(0).state == "claimed");
     ask(fixture.asker, "cancelTask", R"({"format":"wheelyard.change/1","reason":"enough"})", task.id);
     REQUIRE(requests().size() == 1);
@@ -259,13 +279,14 @@ TEST_CASE(
     CHECK(shown.find("anna") == std::string::npos);
     fixture.clock.sleep_ms(1);
     const std::string failed = wire::parse_task(ask(fixture.asker, "addTask", fixture.body_of())).value().id;
-    ask(fixture.builder, "claimTask", fixture.offer('2'));
+    ask(fixture.builder, "claimTask", fixture.offer());
     wire::Outcome outcome;
     outcome.attempt = "w1";
+    outcome.site = "bede";
     outcome.cell = "six-1.16.0-cp311";
     outcome.diagnosis = wire::Diagnosis{};
     outcome.diagnosis->error = {"job.exit", "No compiler in '/home/anna/bin'", "", "install one"};
-    ask(fixture.builder, "endTask", wire::render_task_end({fixture.name('2'), outcome}), failed);
+    ask(fixture.builder, "endTask", wire::render_outcome(outcome), failed);
     REQUIRE(requests().size() == 2);
     CHECK(requests()[0].id == failed);  // the newest first
     CHECK(requests()[0].state == "failed");
@@ -302,127 +323,175 @@ TEST_CASE("one request adds many tasks, and a refused one stops none of the othe
     CHECK(fixture.ask(fixture.asker, "addTasks", body(many)) == "400 task.body");
 }
 
-TEST_CASE("a site's token claims no other site's tasks, and no project that is not its own") {
+TEST_CASE("a token takes no tasks of another index, and of no project that is not its own") {
     TaskFixture fixture;
     fixture.add(fixture.body_of("six", "other"));
-    CHECK_FALSE(fixture.claim('1').task.has_value());
-    CHECK(fixture.ask(fixture.builder, "claimTask", fixture.offer('2', "other")) == "403 auth.scope_refused");
+    CHECK(fixture.claim().tasks.empty());
+    CHECK(fixture.ask(fixture.builder, "claimTask", fixture.offer("bede.login1", {}, "other")) ==
+          "403 auth.scope_refused");
     const std::string id = fixture.add(fixture.body_of("seven"));
     fixture.builder = fixture.add_actor("six only", {"build"}, {"main"}, {"six"});
-    CHECK_FALSE(fixture.claim('3').task.has_value());
+    CHECK(fixture.claim().tasks.empty());
     CHECK(fixture.ask(fixture.builder, "showTask", "", id) == "404 task.no_such_task");
-    fixture.add();
-    CHECK(fixture.claim('4').task.has_value());
+    const std::string own = fixture.add();
+    REQUIRE(fixture.claim().tasks.size() == 1);
+    CHECK(fixture.claim().tasks.front().id == own);  // repeated, the answer is the same
 }
 
-TEST_CASE("a lease of one site is not renewed, logged to or ended by another site's token") {
+TEST_CASE("a token for another index, or without `build`, ends no task") {
     TaskFixture fixture;
     const std::string id = fixture.add();
-    fixture.claim('1');
+    fixture.claim();
     const std::string other = fixture.add_actor("other-agent", {"build"}, {"other"});
     const Form wheel = Form::of(WheelWriter("six", "1.16.0"));
-    CHECK(fixture.ask(other, "renewLease", wire::render_lease_request(fixture.name('1')), id) ==
-          "404 task.no_such_task");
-    CHECK(fixture.ask(other, "appendTaskLog", "x", id, "claim=" + fixture.name('1') + "&offset=0") ==
-          "404 task.no_such_task");
-    CHECK(fixture.ask(other, "endTask", fixture.end('1', false, wheel), id) == "404 task.no_such_task");
-    CHECK(fixture.ask(fixture.asker, "renewLease", wire::render_lease_request(fixture.name('1')), id) ==
-          "403 auth.scope_refused");
+    CHECK(fixture.ask(other, "endTask", fixture.end(false, wheel), id) == "404 task.no_such_task");
+    CHECK(fixture.ask(fixture.asker, "endTask", fixture.end(false, wheel), id) == "403 auth.scope_refused");
     CHECK(fixture.ask(fixture.builder, "cancelTask", R"({"format":"wheelyard.change/1"})", id) ==
           "403 auth.scope_refused");
+    CHECK(fixture.ask(fixture.builder, "endTask", "{}", id) == "400 task.body");
 }
 
-TEST_CASE("a grant uploads its task's project and version into the staging index, once, and nothing else") {
+TEST_CASE("a site's token uploads the wheel of what it took into the staging index, once, and nothing else") {
     TaskFixture fixture;
+    fixture.config.indexes.back().sdists = true;
     const std::string id = fixture.add();
-    const auto claimed = fixture.claim('1');
-    CHECK(claimed.index == "other");
-    CHECK(claimed.lease_s == fixture.config.tasks.lease_s);
     const Form wheel = Form::of(WheelWriter("six", "1.16.0"));
     CHECK(fixture.upload(fixture.builder, wheel, "other") == "403 auth.index_refused");
-    CHECK(fixture.upload(claimed.grant, wheel, "main") == "403 auth.index_refused");
-    CHECK(fixture.upload(claimed.grant, Form::of(WheelWriter("seven", "1.16.0")), "other") ==
+    const auto claimed = fixture.claim();
+    CHECK(claimed.index == "other");
+    CHECK(claimed.lease_s == fixture.config.tasks.lease_s);
+    const std::string another = fixture.add_actor("another", {"build"}, {"main"});
+    CHECK(fixture.upload(another, wheel, "other") == "403 auth.index_refused");
+    CHECK(fixture.upload(fixture.builder, wheel, "main") == "403 auth.index_refused");
+    CHECK(fixture.upload(fixture.builder, Form::of(WheelWriter("seven", "1.16.0")), "other") ==
           "403 auth.project_refused");
-    CHECK(fixture.upload(claimed.grant, Form::of(WheelWriter("six", "1.17.0")), "other") ==
+    CHECK(fixture.upload(fixture.builder, Form::of(WheelWriter("six", "1.17.0")), "other") ==
           "403 auth.version_refused");
-    CHECK(fixture.ask(claimed.grant, "showTask", "", id) == "404 task.no_such_task");
-    CHECK(fixture.ask(fixture.builder, "endTask", fixture.end('1', true, wheel), id) ==
-          "409 task.no_such_wheel");
-    CHECK(fixture.upload(claimed.grant, wheel, "other") == "200");
-    CHECK(fixture.upload(claimed.grant, wheel, "other") == "200");  // a retry of the same bytes
+    WheelWriter of_python_2("six", "1.16.0");
+    of_python_2.tag("py2-none-any");
+    CHECK(fixture.upload(fixture.builder, Form::of(of_python_2), "other") == "403 auth.version_refused");
+    const test_support::SdistWriter source("six", "1.16.0");
+    Form sdist = Form::of(source.filename(), source.bytes());
+    sdist.set("version", "1.16.0").set("filetype", "sdist");
+    CHECK(fixture.upload(fixture.builder, sdist, "other") == "403 auth.version_refused");
+    CHECK(fixture.ask(fixture.builder, "endTask", fixture.end(true, wheel), id) == "409 task.no_such_wheel");
+    CHECK(fixture.upload(fixture.builder, wheel, "other") == "200");
+    CHECK(fixture.upload(fixture.builder, wheel, "other") == "200");  // a retry of the same bytes
     WheelWriter second("six", "1.16.0");
-    second.tag("py2-none-any");
-    CHECK(fixture.upload(claimed.grant, Form::of(second), "other") == "403 grant.used");
-    // As the token that claimed: who built it does not promote it.
+    second.tag("py3-none-linux_x86_64");
+    CHECK(fixture.upload(fixture.builder, Form::of(second), "other") == "409 task.other_wheel");
     CHECK(fixture.cli.file("other", wheel.filename).value()->uploaded_by == "bede-agent");
 
-    CHECK(fixture.ask(fixture.builder, "endTask", fixture.end('1', true, wheel), id) == "200");
+    CHECK(fixture.ask(fixture.builder, "endTask", fixture.end(true, wheel), id) == "200");
     CHECK(wire::parse_task(fixture.answered).value().state == wire::TaskState::done);
-    CHECK(fixture.ask(fixture.builder, "endTask", fixture.end('1', true, wheel), id) == "200");
-    CHECK(fixture.upload(claimed.grant, wheel, "other") == "403 auth.token_refused");
+    CHECK(fixture.ask(fixture.builder, "endTask", fixture.end(true, wheel), id) == "200");
+    CHECK(fixture.upload(fixture.builder, wheel, "other") == "403 auth.index_refused");
 }
 
-TEST_CASE("when the lease is over so is the grant, and the late outcome is refused") {
-    TaskFixture fixture;
-    const std::string id = fixture.add();
-    const auto claimed = fixture.claim('1');
-    const Form wheel = Form::of(WheelWriter("six", "1.16.0"));
-    fixture.clock.sleep_ms(lease_s * 1000);
-    CHECK(fixture.upload(claimed.grant, wheel, "other") == "403 auth.token_refused");
-    CHECK(fixture.ask(fixture.builder, "endTask", fixture.end('1', false, wheel), id) ==
-          "409 task.lease_over");
-    CHECK(fixture.ask(fixture.builder, "renewLease", wire::render_lease_request(fixture.name('1')), id) ==
-          "409 task.lease_over");
-    CHECK(fixture.claim('2').task->id == id);
-}
-
-TEST_CASE("a lease that ends in the middle of an upload refuses it before anything is committed") {
+TEST_CASE("each of two tasks has its own wheel, whichever comes first and however often") {
     TaskFixture fixture;
     fixture.add();
-    const auto claimed = fixture.claim('1');
+    fixture.add(wire::render_task_request({"main", "six", "1.16.0", "3.11", "gpu"}));
+    REQUIRE(fixture.ask(fixture.builder, "claimTask",
+                        wire::render_claim({"main", "bede.login1", {"3.11"}, {"gpu"}, {}, {}, 2})) == "200");
+    REQUIRE(wire::parse_claimed(fixture.answered).value().tasks.size() == 2);
+    const auto wheel_for = [](const std::string& tag) {
+        WheelWriter wheel("six", "1.16.0");
+        wheel.tag(tag);
+        return Form::of(wheel);
+    };
+    for (int round = 0; round < 2; ++round) {
+        CHECK(fixture.upload(fixture.builder, wheel_for("py3-none-any"), "other") == "200");
+        CHECK(fixture.upload(fixture.builder, wheel_for("py3-none-linux_x86_64"), "other") == "200");
+    }
+    CHECK(fixture.upload(fixture.builder, wheel_for("cp311-cp311-linux_x86_64"), "other") ==
+          "409 task.other_wheel");
+}
+
+TEST_CASE("a site that is late uploads nothing, its outcome is refused, and it may take the task again") {
+    TaskFixture fixture;
+    const std::string id = fixture.add();
+    fixture.claim();
+    const Form wheel = Form::of(WheelWriter("six", "1.16.0"));
+    fixture.clock.sleep_ms(lease_s * 1000);
+    CHECK(fixture.upload(fixture.builder, wheel, "other") == "403 auth.index_refused");
+    CHECK(fixture.ask(fixture.builder, "endTask", fixture.end(false, wheel), id) == "409 task.lost");
+    const auto again = fixture.claim({id});
+    REQUIRE(again.tasks.size() == 1);
+    CHECK(again.tasks.front().attempts == 2);
+    CHECK(fixture.upload(fixture.builder, wheel, "other") == "200");
+}
+
+TEST_CASE("a site that becomes late in the middle of an upload is refused before anything is committed") {
+    TaskFixture fixture;
+    fixture.add();
+    fixture.claim();
     const Form wheel = Form::of(WheelWriter("six", "1.16.0"));
     auto to = fixture.head("other");
-    to.authorization = "Bearer " + claimed.grant;
-    auto request = fixture.granted.begin(to);
+    to.authorization = "Bearer " + fixture.builder;
+    auto request = fixture.uploads.begin(to);
     REQUIRE(request.has_value());
     REQUIRE((*request)->feed(wheel.body()).has_value());
     fixture.clock.sleep_ms(lease_s * 1000);
     const auto done = (*request)->finish();
     REQUIRE_FALSE(done.has_value());
-    CHECK(done.error().code == "grant.over");
+    CHECK(done.error().code == "task.lost");
     CHECK_FALSE(fixture.cli.file("other", wheel.filename).value().has_value());
 }
 
-TEST_CASE("a revoked token takes its grants with it, and a repeated claim the secret of the first") {
+TEST_CASE("a token that replaces another uploads once it has asked, and a revoked one no more") {
     TaskFixture fixture;
     fixture.add();
-    const auto first = fixture.claim('1');
-    const auto again = fixture.claim('1');
-    CHECK(again.task->id == first.task->id);
-    CHECK(again.grant != first.grant);
+    const std::string first = fixture.builder;
+    const std::string id = fixture.claim().tasks.at(0).id;
+    fixture.builder = fixture.add_actor("bede-agent", {"build"}, {"main"});
     const Form wheel = Form::of(WheelWriter("six", "1.16.0"));
-    CHECK(fixture.upload(first.grant, wheel, "other") == "403 auth.token_refused");
+    CHECK(fixture.upload(fixture.builder, wheel, "other") == "403 auth.index_refused");
+    CHECK(fixture.claim({id}).tasks.size() == 1);
+    CHECK(fixture.upload(first, wheel, "other") == "403 auth.index_refused");
+    CHECK(fixture.upload(fixture.builder, wheel, "other") == "200");
     REQUIRE(fixture.cli.revoke_token(fixture.builder.substr(0, registry::token_id_length), {}).value());
-    CHECK(fixture.upload(again.grant, wheel, "other") == "403 auth.token_refused");
+    CHECK(fixture.upload(fixture.builder, wheel, "other") == "403 auth.token_refused");
 }
 
-TEST_CASE("a log is appended and read as it was sent") {
+TEST_CASE(
+    "the log of a task is that of its build: the newest of the site that claimed it, then the one of its "
+    "outcome") {
     TaskFixture fixture;
     const std::string id = fixture.add();
-    fixture.claim('1');
-    const std::string at = "claim=" + fixture.name('1') + "&offset=";
-    CHECK(fixture.ask(fixture.builder, "appendTaskLog", "<b>one</b>\n", id, at + "0") == "200");
-    CHECK(wire::parse_lease(fixture.answered).value().log_bytes == 11);
-    CHECK(fixture.ask(fixture.builder, "appendTaskLog", "x", id, at + "12") == "409 task.log_gap");
-    CHECK(fixture.ask(fixture.builder, "appendTaskLog", "x", id, at + "-1") == "400 task.query");
-    CHECK(fixture.ask(fixture.builder, "appendTaskLog", "x", id, "offset=0") == "400 task.query");
-    CHECK(fixture.ask(fixture.builder, "appendTaskLog", "x", id, "claim=" + fixture.name('2')) ==
-          "404 task.no_such_claim");
-    CHECK(fixture.ask(fixture.asker, "readTaskLog", "", id) == "200");
-    CHECK(fixture.answered == "<b>one</b>\n");
-    CHECK(fixture.ask(fixture.asker, "readTaskLog", "", id, "offset=3&attempt=1") == "200");
+    const auto log = [&] {
+        CHECK(fixture.ask(fixture.asker, "readTaskLog", "", id) == "200");
+        return fixture.answered;
+    };
+    CHECK(log().empty());
+    fixture.clock.sleep_ms(1);
+    fixture.claim();
+    fixture.report("bede", "w1", "<b>one</b>\n");
+    fixture.report("elsewhere", "w8", "of another site");
+    CHECK(log() == "<b>one</b>\n");
+    CHECK(fixture.ask(fixture.asker, "readTaskLog", "", id, "offset=3") == "200");
     CHECK(fixture.answered == "one</b>\n");
     CHECK(fixture.ask(fixture.asker, "readTaskLog", "", id, "offset=x") == "400 task.query");
+    fixture.report("bede", "w2", "again");
+    CHECK(log() == "again");
+    const Form wheel = Form::of(WheelWriter("six", "1.16.0"));
+    CHECK(fixture.ask(fixture.builder, "endTask", fixture.end(false, wheel), id) == "200");
+    CHECK(log() == "<b>one</b>\n");  // its outcome names w1
+    const std::string narrow = fixture.add_actor("narrow", {"task"}, {"other"});
+    CHECK(fixture.ask(narrow, "readTaskLog", "", id) == "404 task.no_such_task");
+}
+
+TEST_CASE("an outcome that names the build of another site is refused, and shows nobody its log") {
+    TaskFixture fixture;
+    const std::string id = fixture.add();
+    fixture.claim();
+    fixture.report("elsewhere", "w1", "of another site");
+    const Form wheel = Form::of(WheelWriter("six", "1.16.0"));
+    CHECK(fixture.ask(fixture.builder, "endTask", fixture.end(false, wheel, "elsewhere"), id) ==
+          "409 task.lost");
+    CHECK(fixture.ask(fixture.builder, "endTask", fixture.end(false, wheel), id) == "200");
+    CHECK(fixture.ask(fixture.asker, "readTaskLog", "", id) == "200");
+    CHECK(fixture.answered.empty());
 }
 
 TEST_CASE("tasks are listed for those who may see them, and cancelled by those who may ask for them") {
@@ -469,42 +538,71 @@ TEST_CASE("a token sees all tasks in its scope, even behind many tasks outside o
 TEST_CASE("a wheel for another Python does not end a task") {
     TaskFixture fixture;
     const std::string id = fixture.add();
-    const auto claimed = fixture.claim('1');
+    fixture.claim();
     WheelWriter other("six", "1.16.0");
     other.tag("py2-none-any");
     const Form wheel = Form::of(other);
-    REQUIRE(fixture.upload(claimed.grant, wheel, "other") == "200");
-    CHECK(fixture.ask(fixture.builder, "endTask", fixture.end('1', true, wheel), id) ==
-          "409 task.no_such_wheel");
+    REQUIRE(fixture.upload(fixture.add_actor("author", {"upload"}), wheel, "other") == "200");
+    CHECK(fixture.ask(fixture.builder, "endTask", fixture.end(true, wheel), id) == "409 task.no_such_wheel");
     CHECK(fixture.answered.find("3.11") != std::string::npos);
-    CHECK(fixture.ask(fixture.builder, "endTask", fixture.end('1', false, wheel), id) == "200");
+    CHECK(fixture.ask(fixture.builder, "endTask", fixture.end(false, wheel), id) == "200");
 }
 
 TEST_CASE("an outcome that comes together with its claim has to be true all the same") {
     TaskFixture fixture;
-    wire::TaskEnd end;
-    end.outcome.attempt = "w1";
-    end.outcome.cell = "six-cp311";
-    end.outcome.done = true;
-    end.outcome.wheel.sha256 = std::string(64, 'a');
+    wire::Outcome outcome;
+    outcome.attempt = "w1";
+    outcome.site = "bede";
+    outcome.cell = "six-cp311";
+    outcome.done = true;
+    outcome.wheel.sha256 = std::string(64, 'a');
     for (int round = 10; round < 40; ++round) {
         const std::string version = "1." + std::to_string(round);
         const std::string id = fixture.add(wire::render_task_request({"main", "six", version, "3.11", ""}));
-        end.claim = std::string(wire::claim_id_length - 2, 'c') + std::to_string(round);
-        end.outcome.wheel.filename = "six-" + version + "-py3-none-any.whl";
+        outcome.wheel.filename = "six-" + version + "-py3-none-any.whl";
         http::ApiRequest claim{.request_id = "r2", .operation = "claimTask"};
         claim.authorization = "Bearer " + fixture.builder;
-        claim.body = wire::render_claim({end.claim, "main", "login1", {"3.11"}, {}, {}, id});
+        claim.body = fixture.offer();
         bool is_claimed = false;
         std::thread claiming([&] { is_claimed = fixture.api.answer(claim).has_value(); });
-        std::string ended;
-        do {
-            ended = fixture.ask(fixture.builder, "endTask", wire::render_task_end(end), id);
-        } while (ended == "404 task.no_such_claim");
+        const std::string ended = fixture.ask(fixture.builder, "endTask", wire::render_outcome(outcome), id);
         claiming.join();
         CHECK(is_claimed);
         REQUIRE(ended == "409 task.no_such_wheel");
+        outcome.done = false;
+        REQUIRE(fixture.ask(fixture.builder, "endTask", wire::render_outcome(outcome), id) == "200");
+        outcome.done = true;
     }
+}
+
+TEST_CASE("two sites that ask at once get different tasks, and all of them") {
+    TaskFixture fixture;
+    constexpr int count = 20;
+    for (int round = 0; round < count; ++round)
+        fixture.add(wire::render_task_request({"main", "six", "1." + std::to_string(round), "3.11", ""}));
+    const auto take = [&](const std::string& agent, std::vector<std::string>& taken) {
+        for (std::size_t before = 0;; before = taken.size()) {
+            http::ApiRequest claim{.request_id = "r1", .operation = "claimTask"};
+            claim.authorization = "Bearer " + fixture.builder;
+            claim.body = fixture.offer(agent, taken);
+            const auto answer = fixture.api.answer(claim);
+            if (!answer) return;
+            taken.clear();
+            const wire::Claimed claimed = wire::parse_claimed(answer->json).value();
+            for (const wire::Task& task : claimed.tasks)
+                taken.push_back(task.id);
+            if (taken.size() == before) return;
+        }
+    };
+    std::vector<std::string> first;
+    std::vector<std::string> second;
+    std::thread other([&] { take("cuthbert.login1", second); });
+    take("bede.login1", first);
+    other.join();
+    std::set<std::string> all(first.begin(), first.end());
+    all.insert(second.begin(), second.end());
+    CHECK(first.size() + second.size() == count);
+    CHECK(all.size() == count);
 }
 
 namespace {

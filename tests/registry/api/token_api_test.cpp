@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "lib/io/json.hpp"
+#include "lib/store/engine/sqlite/sqlite.hpp"
 #include "registry/access/limits.hpp"
 #include "registry/access/token_rules.hpp"
-#include "registry/engine/sqlite/sqlite.hpp"
 #include "tests/registry/upload_fixture.hpp"
 
 using namespace wheelyard;
@@ -65,7 +65,7 @@ TEST_CASE("a new token works at once, has the scope that was asked for, and who 
     CHECK(identity->created_by == "admin");
 }
 
-TEST_CASE("only a token with the action `token` creates and lists; a grant or an upload token does not") {
+TEST_CASE("only a token with the action `token` creates and lists; an upload token does not") {
     TokenFixture farm;
     const std::string uploader = farm.make_token("uploader", {"*"}, {"*"}, {"upload", "promote", "audit"});
     CHECK(farm.create(uploader, six_in_main) == "403 auth.scope_refused");

@@ -1,12 +1,12 @@
-#include "registry/commands/dump.hpp"
+// `wheelyard-registry dump`
+#include "registry/commands/commands.hpp"
 
 #include <doctest/doctest.h>
 
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/temp_dir.hpp"
-#include "registry/commands/init.hpp"
+#include "lib/store/store.hpp"
 #include "registry/config/config.hpp"
-#include "registry/database/store.hpp"
 
 using namespace wheelyard;
 

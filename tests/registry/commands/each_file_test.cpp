@@ -1,5 +1,5 @@
 // Which files commands that search see.
-#include "registry/commands/each_file.hpp"
+#include "registry/commands/command_line.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,8 +8,8 @@
 
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/temp_dir.hpp"
-#include "registry/database/store.hpp"
-#include "tests/registry/catalog/row_fixture.hpp"
+#include "lib/store/store.hpp"
+#include "tests/store/catalog/row_fixture.hpp"
 
 using namespace wheelyard;
 

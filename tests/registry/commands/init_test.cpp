@@ -1,4 +1,5 @@
-#include "registry/commands/init.hpp"
+// `wheelyard-registry init`
+#include "registry/commands/commands.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,5 @@
-// `wheelyard-registry token` and `agent`, by their command lines. What a token may be is tested in access/ and api/.
+// `wheelyard-registry token` and `agent`, by their command lines. What a token may be is tested in access/
+// and api/.
 #include <doctest/doctest.h>
 
 #include <CLI/CLI.hpp>
@@ -10,11 +11,10 @@
 #include "lib/base/clock.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/temp_dir.hpp"
-#include "registry/catalog/catalog.hpp"
+#include "lib/store/catalog/catalog.hpp"
+#include "lib/store/store.hpp"
 #include "registry/commands/commands.hpp"
-#include "registry/commands/init.hpp"
 #include "registry/config/config.hpp"
-#include "registry/database/store.hpp"
 
 using namespace wheelyard;
 using Words = std::vector<std::string>;

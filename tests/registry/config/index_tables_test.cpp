@@ -1,4 +1,4 @@
-// The tables of indexes as JSON: the same strict reader as the file's, changes of one index, and back to TOML.
+// The tables of indexes as JSON: the same strict reader as the file's, and back to TOML.
 #include "registry/config/index_tables.hpp"
 
 #include <doctest/doctest.h>
@@ -7,7 +7,6 @@
 
 using namespace wheelyard;
 using io::Json;
-using registry::IndexEdit;
 using registry::RegistryConfig;
 
 namespace {
@@ -40,12 +39,6 @@ password_file = "secret"
 preset = "linux"
 )";
 
-// "index.exists", or the tables.
-std::string edited(const std::string& tables, const IndexEdit& edit) {
-    const auto after = registry::edit_tables(json(tables), edit);
-    return after ? after->render() : after.error().code;
-}
-
 // What the reader says of these tables.
 std::string problems_of(const std::string& tables) {
     const auto config = registry::with_indexes(parse("[[index]]\nname = \"a\"\n"), json(tables));
@@ -71,7 +64,8 @@ TEST_CASE("every problem of a table is reported with the path of its key") {
     CHECK(problems_of(R"([{"name":"a","quota_mb":5}])") ==
           "index.a.quota_mb: unknown key `quota_mb`; did you mean `quota_mib`?");
     CHECK(problems_of(R"([{"name":"a","read":"all"},{"name":"b","inherits":["c"]}])") ==
-          "index.a.read: must be \"public\" or \"token\"\n"
+          "index.a.read: `index[0].read` is not a valid choice (expected one of `public`, `token`, found the "
+          "string \"all\")\n"
           "index.b.inherits: there is no [[index]] named `c`");
     CHECK(
         problems_of(R"([{"name":"a","quota_mib":"5","upstream":[{"name":"u","url":7}]}])")
@@ -79,35 +73,6 @@ TEST_CASE("every problem of a table is reported with the path of its key") {
     CHECK(problems_of(R"([{"name":"a","title":null}])").find("found null") != std::string::npos);
     CHECK(problems_of("[]") == "index: at least one [[index]] is required");
     CHECK(problems_of(R"([7])").find("expected a table") != std::string::npos);
-}
-
-TEST_CASE("an index is created once, and set key by key") {
-    const auto create = IndexEdit::Kind::create;
-    const auto set = IndexEdit::Kind::set;
-    const std::string a = R"([{"name":"a","quota_mib":5,"policy":{"preset":"mirror"}}])";
-    struct Row {
-        IndexEdit edit;
-        std::string expected;
-    };
-    const Row rows[] = {
-        {{create, "b", json(R"({"title":"B"})")},
-         R"([{"name":"a","quota_mib":5,"policy":{"preset":"mirror"}},{"name":"b","title":"B"}])"},
-        {{create, "a", json(R"({"quota_mib":5,"policy":{"preset":"mirror"}})")}, a},
-        {{create, "a", json("{}")}, "index.exists"},
-        {{create, "b", json(R"({"name":"c"})")}, "index.name"},
-        {{create, "b", json("7")}, "index.keys"},
-        {{set, "a", json(R"({"quota_mib":null,"archived":true})")},
-         R"([{"name":"a","policy":{"preset":"mirror"},"archived":true}])"},
-        {{set, "a", json(R"({"policy":{"unpacked_gib":1}})")},
-         R"([{"name":"a","quota_mib":5,"policy":{"preset":"mirror","unpacked_gib":1}}])"},
-        {{set, "a", json(R"({"policy":null,"title":null})")}, R"([{"name":"a","quota_mib":5}])"},
-        {{set, "a", json(R"({"name":"b"})")}, "index.name"},
-        {{set, "b", json("{}")}, "index.unknown"},
-        {{set, "a", json(R"({"quota_mib":5})"), "0123456789abcdef"}, "index.changed"},
-        {{set, "a", json(R"({"quota_mib":5})"), registry::revision_of(json(a).items().front())}, a},
-    };
-    for (const Row& row : rows)
-        CHECK(edited(a, row.edit) == row.expected);
 }
 
 TEST_CASE("all tables together are no larger than a file may be") {

@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "lib/store/engine/place.hpp"
 #include "registry/config/config.hpp"
-#include "registry/engine/place.hpp"
 
 using namespace wheelyard;
 

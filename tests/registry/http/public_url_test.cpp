@@ -1,4 +1,5 @@
-#include "registry/http/public_url.hpp"
+// The URL at which clients see this server
+#include "registry/http/forwarded.hpp"
 
 #include <doctest/doctest.h>
 

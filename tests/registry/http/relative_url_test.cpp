@@ -1,4 +1,5 @@
-#include "registry/http/relative_url.hpp"
+// Links that hold below any path at which a proxy shows this server
+#include "registry/http/forwarded.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Requests to providers over a real connection: each limit of the transport against a server that exceeds it.
-#include "registry/identity/transport.hpp"
+#include "registry/identity/exchange.hpp"
 
 #include <doctest/doctest.h>
 #include <stdlib.h>

@@ -14,7 +14,7 @@ TEST_CASE("an error that the request is to blame for is answered with the status
     };
     for (const Row& row :
          {Row{ErrorKind::invalid, 400, "config.some"}, Row{ErrorKind::missing, 404, "file.unknown"},
-          Row{ErrorKind::conflict, 409, "task.cancelled"}, Row{ErrorKind::too_large, 413, "task.log_full"},
+          Row{ErrorKind::conflict, 409, "task.cancelled"}, Row{ErrorKind::too_large, 413, "build.log_full"},
           Row{ErrorKind::exhausted, 429, "task.too_many"}}) {
         CAPTURE(row.status);
         const auto problem = registry::problem_of_request({.code = row.code,

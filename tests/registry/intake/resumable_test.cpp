@@ -144,7 +144,7 @@ TEST_CASE("uploads that nobody continues are dropped, and their number has a bou
     http::UploadHead head = registry.head_of(body);
     for (std::size_t i = 0; i < max_resumable_uploads; ++i) {
         const std::size_t owner = i / max_resumable_uploads_of_a_token;
-        // Tokens of one name, as the grants of one token, are one owner.
+        // Tokens of one name, as an agent's that replaces another, are one owner.
         if (i % (max_resumable_uploads_of_a_token / 2) == 0)
             head.authorization =
                 "Bearer " + registry.add_token({"main"}, {"*"}, "farm " + std::to_string(owner));

@@ -13,8 +13,8 @@
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/temp_dir.hpp"
-#include "tests/registry/blobs/memory_blobs.hpp"
 #include "tests/registry/upload_fixture.hpp"
+#include "tests/store/blobs/memory_blobs.hpp"
 #include "tests/support/elf_writer.hpp"
 #include "tests/support/wheel_writer.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "tests/registry/catalog/row_fixture.hpp"
+#include "tests/store/catalog/row_fixture.hpp"
 
 using namespace wheelyard;
 

@@ -18,9 +18,9 @@
 #include "lib/base/limits.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/inspect/inspect.hpp"
+#include "lib/store/engine/sqlite/sqlite.hpp"
 #include "lib/wheel/metadata.hpp"
 #include "lib/wire/wheel_provenance.hpp"
-#include "registry/engine/sqlite/sqlite.hpp"
 #include "tests/registry/upload_fixture.hpp"
 #include "tests/support/elf_writer.hpp"
 

@@ -1,5 +1,5 @@
 // The trees of another history: they go only when the store has their bytes, whenever the server is killed.
-#include "registry/serve/lost_files.hpp"
+#include "registry/serve/own_store.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,7 @@
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/temp_dir.hpp"
-#include "registry/blobs/folder/folder_blobs.hpp"
+#include "lib/store/blobs/folder/folder_blobs.hpp"
 
 namespace wheelyard::registry {
 namespace {

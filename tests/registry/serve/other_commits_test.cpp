@@ -10,7 +10,7 @@
 #include <string>
 
 #include "lib/base/files/temp_dir.hpp"
-#include "tests/registry/catalog/row_fixture.hpp"
+#include "tests/store/catalog/row_fixture.hpp"
 
 using namespace wheelyard;
 

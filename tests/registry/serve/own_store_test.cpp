@@ -7,7 +7,7 @@
 #include <string>
 
 #include "lib/base/text/text.hpp"
-#include "tests/registry/lifecycle/place_fixture.hpp"
+#include "tests/store/lifecycle/place_fixture.hpp"
 
 using namespace wheelyard;
 using lifecycle::PlaceFixture;
@@ -50,4 +50,17 @@ TEST_CASE("a store that did not answer at the start is there once it answers as 
     CHECK_FALSE(own->is_there());
     REQUIRE(fixture.blobs.write_identity(noted));
     CHECK(own->is_there());
+}
+
+TEST_CASE("a running server begins no store in an empty folder where its own was") {
+    const PlaceFixture fixture;
+    const auto own = opened(fixture);
+    REQUIRE_FALSE(own->name().empty());
+    const auto document = fixture.dir.path() / "blobs" / "registry.json";
+    REQUIRE(std::filesystem::remove(document));
+    CHECK(own->note().error().code == "store.document_gone");
+    CHECK_FALSE(own->is_of_another());  // its file system may come back
+    CHECK_FALSE(std::filesystem::exists(document));
+    REQUIRE(lifecycle::adopt_store(fixture.place));
+    CHECK(std::filesystem::exists(document));
 }

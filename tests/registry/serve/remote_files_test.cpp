@@ -10,7 +10,7 @@
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/temp_dir.hpp"
 #include "lib/base/limits.hpp"
-#include "tests/registry/blobs/memory_blobs.hpp"
+#include "tests/store/blobs/memory_blobs.hpp"
 
 using namespace wheelyard;
 using registry::RemoteFiles;

@@ -484,8 +484,7 @@ TEST_CASE("whatever is text is compressed, each representation with its own tag"
                                          "/site/builds/",
                                          "/site/status.json",
                                          "/site/simple/catalogue.txt",
-                                         "/site/simple/catalogue-delta.txt",
-                                         "/site/events/tail.tsv"};
+                                         "/site/simple/catalogue-delta.txt"};
     for (const std::string& path : paths)
         running.write((path + (path.ends_with('/') ? "index.html" : "")).substr(1), long_page() + path);
     for (const std::string& path : paths) {
@@ -844,15 +843,15 @@ TEST_CASE("a mirror learns of changes by the serial of the index's last event") 
     running.write("site/simple/index.json",
                   R"({"meta":{"api-version":"1.4"},"projects":[{"name":"six"},{"name":"torch"}]})");
     const auto root = [&] { return running.ask(get("/site/simple/index.json")); };
-    CHECK(root().body.find("_last-serial") == std::string::npos);  // no event log yet
+    CHECK(root().body.find("_last-serial") == std::string::npos);  // no record yet
     const std::string before = root().field("ETag");
-    running.write("site/events/tail.tsv", "{\"format\":\"wheelyard.events/1\",\"serial\":12}\n12\tx\n");
+    running.write(".wheelyard/published.json", R"({"serial":40,"serials":{"other":40,"site":12}})");
     const RawAnswer answer = root();
     CHECK(answer.body ==
           R"({"meta":{"_last-serial":12,"api-version":"1.4"},"projects":[{"_last-serial":12,"name":"six"},)"
           R"({"_last-serial":12,"name":"torch"}]})");
     CHECK(answer.field("ETag") != before);
-    running.write("site/events/tail.tsv", "{\"format\":\"wheelyard.events/1\",\"serial\":130}\n130\tx\n");
+    running.write(".wheelyard/published.json", R"({"serial":130,"serials":{"other":40,"site":130}})");
     CHECK(root().body.find("\"_last-serial\":130") != std::string::npos);
     // A large page, too.
     running.write("site/simple/index.json", R"({"meta":{"api-version":"1.4"},"projects":[{"name":"six"})" +
@@ -864,7 +863,7 @@ TEST_CASE("a mirror learns of changes by the serial of the index's last event") 
 
 TEST_CASE("a project in PyPI's JSON form has its files under /packages, which serves them") {
     Running running;
-    running.write("site/events/tail.tsv", "{\"format\":\"wheelyard.events/1\",\"serial\":12}\n");
+    running.write(".wheelyard/published.json", R"({"serial":12,"serials":{"site":12}})");
     running.write("site/simple/six/index.json",
                   R"({"name":"six","files":[{"filename":"six-0.9-py3-none-any.whl","url":"../../files/)" +
                       sha256.substr(0, 2) + "/" + sha256 +

@@ -1,7 +1,7 @@
 // The server over real sockets: what it answers, how it ends, and what it does not put up with.
 #include <future>
 
-#include "lib/base/files/stand_in.hpp"
+#include "lib/base/files/file.hpp"
 #include "tests/registry/server/server_fixture.hpp"
 #include "tests/support/becomes_true.hpp"
 #include "tests/support/sanitizers.hpp"
@@ -227,7 +227,7 @@ TEST_CASE("each refusal has its status and says why as a problem") {
         {get("/site/simple/absent/"), 404},
         {get("/empty/simple/"), 404},
         {get(file_url + "absent.whl"), 404},
-        {get("/site/events/tail.tsv"), 404},
+        {get("/site/simple/catalogue.txt"), 404},
         {get("/site/legacy/"), 405},
         {"POST /site/simple/" + host, 405},
         {"DELETE " + file_url + "x.whl" + host, 405},
@@ -319,7 +319,7 @@ TEST_CASE("an index that does not exist asks of the readers what a private one d
     REQUIRE(server);
     RawClient client(server->port());
     for (const char* rest :
-         {"/simple/", "/simple/six/", "/simple", "/", "/events/tail.tsv", "/signed/state.json", "/legacy/"}) {
+         {"/simple/", "/simple/six/", "/simple", "/", "/simple/catalogue.txt", "/legacy/"}) {
         CAPTURE(rest);
         for (const std::string index : {"/closed", "/absent"}) {
             CAPTURE(index);

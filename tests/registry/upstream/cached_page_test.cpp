@@ -21,7 +21,7 @@ simple::FileLink link_of(const std::string& filename, const std::string& sha256)
     made.filename = filename;
     made.url = "https://files.example.org/" + filename;
     made.sha256 = sha256;
-    made.size = 10;
+    made.size_bytes = 10;
     made.has_metadata = true;
     made.metadata_sha256 = hash_b;
     made.provenance_url = "https://index.example.org/integrity/" + filename;
@@ -100,17 +100,26 @@ TEST_CASE("of two links with one name the first counts") {
 
 TEST_CASE("a page without upload times has those of the first sight") {
     simple::FileLink dated = link_of("six-2.0-py3-none-any.whl", hash_b);
-    dated.upload_time = "2020-01-01T00:00:00Z";
+    dated.upload_time = 1'577'836'800'000'000;
     const MergedPage merged = merge_page(nullptr, page_of({link_of(six, hash_a), dated}), noon);
-    CHECK(merged.page.files[0].upload_time == noon);
-    CHECK(merged.page.files[1].upload_time == 1'577'836'800'000'000);
+    CHECK(merged.page.files[0].link.upload_time == noon);
+    CHECK(merged.page.files[1].link.upload_time == 1'577'836'800'000'000);
+}
+
+TEST_CASE("a mirror does not promise the documents that another registry has beside a file") {
+    simple::FileLink theirs = link_of(six, hash_a);
+    theirs.provenance_sha256 = hash_b;
+    theirs.attestations_sha256 = hash_b;
+    const MergedPage merged = merge_page(nullptr, page_of({theirs}), noon);
+    CHECK(merged.page.files[0].link.provenance_sha256.empty());
+    CHECK(merged.page.files[0].link.attestations_sha256.empty());
 }
 
 TEST_CASE("a cached page survives its file") {
     simple::FileLink odd = link_of("six-2.0-py3-none-any.whl", "");
     odd.yanked = true;
     odd.yanked_reason = "broken \"here\"";
-    odd.size.reset();
+    odd.size_bytes = 0;
     odd.has_metadata = false;
     odd.requires_python = ">=3.8";
     MergedPage merged = merge_page(nullptr, page_of({link_of(six, hash_a), odd}), noon);
@@ -123,20 +132,20 @@ TEST_CASE("a cached page survives its file") {
     REQUIRE(read.has_value());
     CHECK(registry::render_cached_page(*read) == text);
     CHECK(read->files[1].link.yanked_reason == odd.yanked_reason);
-    CHECK_FALSE(read->files[1].link.size.has_value());
+    CHECK(read->files[1].link.size_bytes == 0);
     CHECK(read->gone[0].sha256 == hash_b);
 }
 
 TEST_CASE("the bytes of a cached page stay as they were stored") {
     simple::FileLink odd = link_of("six-2.0-py3-none-any.whl", "");
     odd.yanked = true;
-    odd.size = 0;
+    odd.size_bytes = 0;
     odd.requires_python = ">=3.8";
     odd.metadata_sha256.clear();
     simple::FileLink bare = link_of("six-3.0-py3-none-any.whl", hash_b);
     bare.has_metadata = false;
     bare.provenance_url.clear();
-    bare.size.reset();
+    bare.size_bytes = 0;
     MergedPage merged = merge_page(nullptr, page_of({link_of(six, hash_a), odd, bare}), noon);
     merged.page.files[0].is_changed = true;
     merged.page.gone.push_back({"old-1.0.tar.gz", hash_b, noon - 1});

@@ -5,7 +5,7 @@
 
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/temp_dir.hpp"
-#include "registry/blobs/folder/folder_blobs.hpp"
+#include "lib/store/blobs/folder/folder_blobs.hpp"
 #include "tests/registry/upload_fixture.hpp"
 #include "tests/support/loopback_server.hpp"
 
@@ -15,10 +15,10 @@ TEST_CASE("bytes with another hash or size than the page promises are refused") 
     const base::TempDir dir = base::TempDir::make("fetch").value();
     const auto blobs = blobs::FolderBlobs::open(dir.path()).value();
     const std::string promised = "the bytes of a wheel";
-    const auto code_of = [&](const std::string& sent, std::optional<std::uint64_t> size) {
+    const auto code_of = [&](const std::string& sent, std::uint64_t size) {
         simple::FileLink link;
         link.sha256 = base::sha256_hex(promised);
-        link.size = size;
+        link.size_bytes = size;
         blobs::StagedBlob staged = blobs.stage().value();
         REQUIRE(staged.write(sent));
         const base::Status checked = registry::check_bytes(staged, link);
@@ -26,10 +26,10 @@ TEST_CASE("bytes with another hash or size than the page promises are refused") 
         return checked ? std::string() : checked.error().code;
     };
     CHECK(code_of(promised, promised.size()).empty());
-    CHECK(code_of(promised, std::nullopt).empty());
-    CHECK(code_of("the bytes of another", std::nullopt) == "upstream.hash");
+    CHECK(code_of(promised, 0).empty());
+    CHECK(code_of("the bytes of another", 0) == "upstream.hash");
     CHECK(code_of("THE bytes of a wheel", promised.size()) == "upstream.hash");
-    CHECK(code_of("", std::nullopt) == "upstream.hash");
+    CHECK(code_of("", 0) == "upstream.hash");
     CHECK(code_of(promised, promised.size() + 1) == "upstream.size");
     CHECK(code_of(promised + "!", promised.size()) == "upstream.size");
 }

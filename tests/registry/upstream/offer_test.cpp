@@ -28,7 +28,7 @@ UpstreamFile file(const std::string& filename, const std::string& url = "https:/
     made.link.filename = filename;
     made.link.url = url;
     made.link.sha256 = std::string(64, 'a');
-    made.upload_time = made.first_seen = noon - 100 * day;
+    made.link.upload_time = made.first_seen = noon - 100 * day;
     return made;
 }
 
@@ -131,15 +131,15 @@ TEST_CASE(
 
 TEST_CASE("a version's variants are JSON of at most 1 MiB with the hash and the size of the page") {
     const auto check = [](std::string_view bytes, std::string_view promised,
-                          std::optional<std::uint64_t> size) -> std::string {
+                          std::uint64_t size) -> std::string {
         UpstreamFile of = file("six-1.0-variants.json");
         of.link.sha256 = base::sha256_hex(promised);
-        of.link.size = size;
+        of.link.size_bytes = size;
         const auto checked = registry::check_text(of, bytes);
         return checked ? "" : checked.error().code;
     };
     CHECK(check("{}", "{}", 2).empty());
-    CHECK(check("{}", "{}", std::nullopt).empty());
+    CHECK(check("{}", "{}", 0).empty());
     CHECK(check("{ }", "{}", 2) == "upstream.variants_changed");
     CHECK(check("{}", "{}", 3) == "upstream.size");
     CHECK(check("{", "{", 1) == "upstream.refused");
@@ -160,7 +160,7 @@ TEST_CASE("a file younger than the cooldown is withheld, and the offer changes w
     registry::CachedPage page;
     const auto add = [&](base::UnixMicros uploaded, base::UnixMicros seen) {
         UpstreamFile made = file("six-" + std::to_string(page.files.size()) + "-py3-none-any.whl");
-        made.upload_time = uploaded;
+        made.link.upload_time = uploaded;
         made.first_seen = seen;
         page.files.push_back(made);
     };

@@ -23,8 +23,7 @@ CachedPage page_of_one_file() {
     link.url = "https://files.example.org/" + link.filename;
     link.sha256 = std::string(64, 'a');
     CachedPage page;
-    page.files.push_back(
-        {.link = link, .upload_time = 1'700'000'000'000'000, .first_seen = 1'700'000'000'000'000});
+    page.files.push_back({.link = link, .first_seen = 1'700'000'000'000'000});
     return page;
 }
 

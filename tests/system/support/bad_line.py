@@ -19,7 +19,7 @@ from support.farm import Farm
 
 PIECE = 64 << 10
 ENDLESS = 1 << 62
-CONNECT_TIMEOUT_S = 60
+CONNECT_TIMEOUT_S = 240
 
 
 @dataclass

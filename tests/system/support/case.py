@@ -74,6 +74,11 @@ class FarmPerTestCase(OwnFarmsCase):
     def apply(self, *options: str):
         return self.farm.run("wheelyard-registry", "apply", "-c", self.farm.config, *options)
 
+    def set_index(self, name: str, keys: str = ""):
+        """The file has this index, with these keys alone, and is applied."""
+        self.farm.set_index(name, keys)
+        return self.apply()
+
 
 class Ended(Exception):
     """A signal ends the test: what it has started is stopped, as after any test, and no other test begins."""

@@ -21,7 +21,6 @@ TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 DAY = re.compile(r"\b20\d\d-\d\d-\d\d\b")
 VARYING_MEMBERS = re.compile(r'"(age_s|free_bytes|expires|store)": ?("[0-9a-f]{64}"|-?\d+)')
 STRANGER = re.compile(r"\bpublic:[0-9a-f]{12}\b")
-MIRROR = re.compile(r'("name":"mirror","revision":)"[0-9a-f]+"')  # the port of its upstream is in it
 SIZE = re.compile(r"the disk has [\d.]+ \wi?B left")
 
 
@@ -125,9 +124,9 @@ class Door:
         text = DAY.sub("<day>", text)
         text = SIZE.sub("the disk has <size> left", text)
         text = VARYING_MEMBERS.sub(r'"\1":<\1>', text)
-        text = MIRROR.sub(r"\1<revision>", STRANGER.sub("<stranger>", text))
+        text = STRANGER.sub("<stranger>", text)
         text = re.sub(r"127\.0\.0\.1:\d{4,5}", "127.0.0.1:<port>", text)
-        text = re.sub(r'"before":"[0-9a-f]{16}"', '"before":"<revision>"', text)  # of tables with that port
+        text = re.sub(r'"before":"[0-9a-f]{16}"', '"before":"<revision>"', text)  # of all tables: the port of an upstream is in them
         text = re.sub(r"\bt[0-9a-f]{12}\b", "<task>", text)
         text = re.sub(r"-{5,}", "-----", text)  # below a column whose width is that of a name
         return re.sub(r"(?<=\S) {2,}", "  ", text).rstrip()

@@ -80,7 +80,7 @@ class MemoryGroup:
         return [path for path in self.build.rglob("*") if path.is_dir()]
 
     def remove(self) -> None:
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 240
         while True:
             below = sorted((path for path in self.folder.rglob("*") if path.is_dir()), reverse=True)
             try:

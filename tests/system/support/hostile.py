@@ -90,7 +90,7 @@ class HostileServer(LoopbackServer):
 
             def forward(self, path: str, keys: set[str] | None):
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-                connection = http.client.HTTPConnection("127.0.0.1", farm.port, timeout=60)
+                connection = http.client.HTTPConnection("127.0.0.1", farm.port, timeout=240)
                 headers = {name: value for name, value in self.headers.items() if name.lower() in ("authorization", "content-type", "accept")}
                 connection.request(self.command, path, body, headers)
                 found = connection.getresponse()

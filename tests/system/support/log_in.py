@@ -20,7 +20,7 @@ from support.farm import CLIENTS, Farm
 from support.ports import free_port
 from support.wheels import Wheel
 
-PATIENCE_S = 60
+PATIENCE_S = 240
 LAB = "lab"
 
 

@@ -16,7 +16,7 @@ import unittest
 from pathlib import Path
 
 PROGRAMS = ("qsub", "qstat", "qselect", "qdel", "qsig", "qalter")
-COMMAND_LIMIT_S = 120
+COMMAND_LIMIT_S = 240
 NOT_ALLOWED = 159  # PBSE_PERM: "Unauthorized Request"
 CLOSED_MARK = "# of stop_server: without a listener"
 # What of the environment says where the server is, and who asks (builder/schedule/batch_command.cpp).

@@ -29,7 +29,7 @@ from support.pbs_client import CLOSED_MARK, PROGRAMS, PbsClient
 
 RECORDINGS = Path(__file__).resolve().parents[2] / "builder" / "schedule" / "data" / "pbs"
 HOST = "pbshost"
-WAIT_LIMIT_S = 60
+WAIT_LIMIT_S = 240
 WORDS = re.compile(r"\s+")
 
 

@@ -18,7 +18,7 @@ from support.ports import free_port
 
 SCRIPT = ROOT / "tests" / "support" / "postgres_server.sh"
 PASSWORD = "correct horse"
-START_TIMEOUT_S = 60
+START_TIMEOUT_S = 240
 
 
 class PostgresServer:

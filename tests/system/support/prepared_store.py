@@ -17,7 +17,7 @@ from support.upstream import Upstream
 from support.wheels import Wheel, sha256_of
 
 INDEXES = ("main", "staging", "old", "hidden", "sources", "strict", "torches", "companions", "mirror", "asked")
-CLAIM, BUILD, SITE = "c" * 32, "w1kq7x9aab3cde", "alpha"
+BUILD, SITE = "w1kq7x9aab3cde", "alpha"
 ORIGIN = '[[index.attested_by]]\nissuer = "https://oidc.circleci.com"\nrepository = "github.com/example/example"\n'
 PUBLISHER = """
 [[publisher]]
@@ -165,10 +165,9 @@ class PreparedStore:
             task = self.post(farm, "/api/v1/tasks", wish | {"index": index, "package": package} | more, by)["id"]
             self.tasks[name] = task
             self.names[task] = f"<task {name}>"
-        claim = {"format": "wheelyard.claim/1", "claim": CLAIM, "index": "main", "agent": f"{SITE}.login1", "pythons": ["3.11"], "accelerators": [],
-                 "task": self.tasks["held"]}
+        claim = {"format": "wheelyard.claim/2", "index": "main", "agent": f"{SITE}.login1", "pythons": ["3.11"], "accelerators": [],
+                 "packages": ["held"], "room": 1}
         self.post(farm, "/api/v1/tasks/claim", claim, "builder")
-        self.post(farm, f"/api/v1/tasks/{self.tasks['held']}/log?claim={CLAIM}&offset=0", "compiling\n", "builder")
         self.post(farm, f"/api/v1/tasks/{self.tasks['ended']}/cancel", {"format": "wheelyard.change/1", "reason": "not needed"}, "author")
         self.post(farm, f"/api/v1/indexes/main/sites/{SITE}", report(), "builder", "PUT")
         self.post(farm, f"/api/v1/indexes/main/builds/{SITE}/{BUILD}/log?offset=0", "building\n", "builder")

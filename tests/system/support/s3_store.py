@@ -26,7 +26,7 @@ from support.ports import free_port
 
 BUCKET = "wheels"
 REGION = "us-east-1"
-START_TIMEOUT_S = 120
+START_TIMEOUT_S = 240
 STARTED = "workers = 0\nlog_facility =\nlog_address =\n"
 
 # One copy of everything, and no authentication of Ceph's own (which needs the mode "crc").
@@ -271,7 +271,7 @@ class S3Store:
             signing = hmac.new(signing, part.encode(), hashlib.sha256).digest()
         signature = hmac.new(signing, text.encode(), hashlib.sha256).hexdigest()
         headers["authorization"] = f"AWS4-HMAC-SHA256 Credential={self.access}/{scope},SignedHeaders={names},Signature={signature}"
-        connection = http.client.HTTPConnection(self.host, self.port, timeout=60)
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=240)
         try:
             connection.request(method, urllib.parse.quote(path) + ("?" + canonical_query if canonical_query else ""), body, headers)
             answer = connection.getresponse()

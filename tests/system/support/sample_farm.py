@@ -20,7 +20,7 @@ from support.wheels import Wheel
 SAMPLE_INDEXES = ("bede-gh200", "archer2")
 SAMPLE_SETTINGS = ""
 SAMPLE_TITLES = {"bede-gh200": 'title = "Grace Hopper nodes of Bede"', "archer2": 'title = "AMD EPYC nodes of ARCHER2"'}
-PATIENCE_S = 60
+PATIENCE_S = 240
 # Of a build: many small compiles, some large ones, never above its limit.
 MEMORY_MIB = [min(121000, 9000 + 2400 * step + (37000 if step % 9 in (4, 5) else 0) - (6000 if step % 7 == 2 else 0)) for step in range(40)]
 # How its users' jobs begin.

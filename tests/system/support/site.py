@@ -27,6 +27,7 @@ class Site:
     scheduler: str = 'kind = "local"\nmax_jobs = 2\n'
     registry: str = ""  # more lines of [registry]
     name: str = "site"  # of its folder: a farm may have several agents
+    site: str = ""  # what it calls itself; empty: as its index
     index: str = INDEX
     python_version: str = PYTHON_VERSION
     python: str = VENV_PYTHON
@@ -44,7 +45,7 @@ class Site:
         wants = "".join(f'\n[[want]]\npackage = "{package}"\nversions = ["{version}"]\n'
                         for package, version in self.wants.items())
         self.file.write_text(f'''config_version = 1
-name = "{self.index}"
+name = "{self.site or self.index}"
 recipes = ["recipes"]
 
 [registry]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from support.daemons import Daemons, which
 
-START_TIMEOUT_S = 60
+START_TIMEOUT_S = 240
 PROGRAMS = ("slurmdbd", "sacct", "mariadbd", "mariadb-install-db", "mariadb-admin")
 
 

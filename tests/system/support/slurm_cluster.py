@@ -23,7 +23,7 @@ from support.daemons import Daemons, which
 from support.ports import free_port
 from support.slurm_accounting import SlurmAccounting
 
-START_TIMEOUT_S = 60
+START_TIMEOUT_S = 240
 PATIENCE_S = 30  # of a command that the test gives, within START_TIMEOUT_S
 PROGRAMS = ("slurmctld", "slurmd", "munged", "sbatch", "squeue", "scancel", "scontrol")
 

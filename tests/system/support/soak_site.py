@@ -18,7 +18,7 @@ from support.soak_load import Load
 
 LEASE_S = 4
 READ_ON_S = 14  # [node] read_without_database_s
-PATIENCE_S = 120
+PATIENCE_S = 240
 FAKETIME = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1")
 # A standby that is cut off is noticed, and connects again.
 NOTICING = ("wal_receiver_timeout=5s", "wal_sender_timeout=5s", "wal_retrieve_retry_interval=1s")

@@ -20,7 +20,7 @@ from support.ports import free_port
 GUIDE = ROOT / "docs/how-to/put-a-web-server-in-front.md"
 TREE_SNIPPET = ROOT / "docs/reference/nginx-wheels.conf"
 PROGRAMS = {"nginx": "nginx", "apache": "apache2", "haproxy": "haproxy", "caddy": "caddy"}
-START_LIMIT_S = 60
+START_LIMIT_S = 240
 SHOWN_PORT, SHOWN_PATH = "8080", "/pypi/"
 
 

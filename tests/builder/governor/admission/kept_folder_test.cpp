@@ -1,5 +1,5 @@
 // Where the governor keeps its history and its shims, on nodes with and without a home.
-#include "builder/governor/admission/kept_folder.hpp"
+#include "builder/governor/admission/history.hpp"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -8,7 +8,6 @@
 
 #include <ctime>
 
-#include "builder/governor/admission/history.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/temp_dir.hpp"
 #include "tests/support/variable.hpp"

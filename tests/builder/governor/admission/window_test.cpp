@@ -1,5 +1,5 @@
 // The window is limited by cores, memory, descriptors and processes.
-#include "builder/governor/admission/window.hpp"
+#include "builder/governor/admission/admission.hpp"
 
 #include <doctest/doctest.h>
 

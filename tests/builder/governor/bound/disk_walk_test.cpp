@@ -1,5 +1,5 @@
 // Sizes as stat(2) reports them.
-#include "builder/governor/bound/disk_walk.hpp"
+#include "builder/governor/bound/bound.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 // Which calls of ninja and make get a -j and which stay unchanged.
-#include "builder/governor/launch/build_tools.hpp"
+#include "builder/governor/launch/shims.hpp"
 
 #include <doctest/doctest.h>
 

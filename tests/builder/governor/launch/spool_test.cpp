@@ -1,5 +1,5 @@
 // What a compiler writes comes back complete and in order, whatever its length.
-#include "builder/governor/launch/spool.hpp"
+#include "builder/governor/launch/compiler_process.hpp"
 
 #include <doctest/doctest.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// Checks the memory limits that a batch system sets for a job.
 #include "builder/governor/memory/memory_limit.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,6 @@
-// What PBS prints of its queues and nodes (tests/builder/schedule/data/pbs_survey/), and what `site init` reads from it.
-#include "builder/schedule/pbs/pbs_survey.hpp"
+// What PBS prints of its queues and nodes (tests/builder/schedule/data/pbs_survey/), and what `site init`
+// reads from it.
+#include "builder/schedule/pbs/pbs.hpp"
 
 #include <doctest/doctest.h>
 

@@ -4,8 +4,8 @@
 #include <doctest/doctest.h>
 
 #include "builder/attempt/limits.hpp"
-#include "builder/schedule/job_script.hpp"
 #include "builder/schedule/pbs/pbs_scheduler.hpp"
+#include "builder/schedule/scheduler.hpp"
 #include "tests/builder/documented_keys.hpp"
 #include "tests/builder/fake_farm.hpp"
 

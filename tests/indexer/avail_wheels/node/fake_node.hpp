@@ -13,10 +13,35 @@
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/temp_dir.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/io/json.hpp"
 
 namespace wheelyard::avail_wheels {
 
 namespace fs = std::filesystem;
+
+// What an interpreter answers to ask_python.py.
+struct PythonSays {
+    std::string name = "cpython";
+    std::string version;
+    bool free_threaded = false;
+    std::string libc = "glibc 2.36";
+    std::string soabi = {};
+    bool debug = false;
+    std::string executable = {};
+    std::vector<std::string> folders = {};
+    [[nodiscard]] std::string text() const {
+        return io::Json::object({{"name", name},
+                                 {"version", version},
+                                 {"free_threaded", free_threaded},
+                                 {"libc", libc},
+                                 {"soabi", soabi},
+                                 {"debug", debug},
+                                 {"executable", executable},
+                                 {"folders", io::Json::array_of(folders)}})
+                   .render() +
+               "\n";
+    }
+};
 
 // A root folder, and programs on PATH that record their calls and return canned output.
 struct FakeNode {

@@ -1,5 +1,5 @@
 // The torch of an environment, by files as torch's own wheels have them.
-#include "indexer/avail_wheels/node/installed_torch.hpp"
+#include "indexer/avail_wheels/node/node_probe.hpp"
 
 #include <doctest/doctest.h>
 

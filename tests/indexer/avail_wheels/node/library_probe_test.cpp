@@ -1,4 +1,4 @@
-#include "indexer/avail_wheels/node/library_probe.hpp"
+#include "indexer/avail_wheels/node/node_probe.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>
@@ -14,7 +14,7 @@ using namespace wheelyard::avail_wheels;
 TEST_CASE(
     "the loader of the Python's process is asked once for all libraries, and again when its paths change") {
     FakeNode fake;
-    fake.install("python3", "cpython 3.12.1 0 glibc-2.36 - 0\n/opt/bin/python3.12\n");
+    fake.install("python3", PythonSays{.version = "3.12.1", .executable = "/opt/bin/python3.12"}.text());
     const std::string libstdcxx =
         std::string("\0GLIBCXX_3.4\0GLIBCXX_3.4.30\0GLIBCXX_3.4.9\0CXXABI_1.3.13\0", 56) +
         std::string("\0CXXABI_FLOAT128\0GCC_3.0\0", 25);
@@ -73,7 +73,7 @@ std::string list_of(const std::vector<std::string>& preloaded,
 
 TEST_CASE("a library that is there lacks what it needs itself, also where that one is asked for, too") {
     FakeNode fake;
-    fake.install("python3", "cpython 3.12.1 0 glibc-2.36 - 0\n/opt/bin/python3.12\n");
+    fake.install("python3", PythonSays{.version = "3.12.1", .executable = "/opt/bin/python3.12"}.text());
     const std::map<std::string, std::string> there{
         {"liba.so.1", ""}, {"libb.so.1", "libe.so.1"}, {"libc1.so.1", ""}, {"libd.so.1", "libgone.so.1"}};
     fake.traced = [&](const std::vector<std::string>& names) { return list_of(names, there); };
@@ -109,7 +109,8 @@ TEST_CASE("a library that is there lacks what it needs itself, also where that o
 
 TEST_CASE("musl's loader says what is missing on standard error") {
     FakeNode fake;
-    fake.install("python3", "cpython 3.12.1 0 none - 0\n/usr/bin/python3.12\n");
+    fake.install("python3",
+                 PythonSays{.version = "3.12.1", .libc = "none", .executable = "/usr/bin/python3.12"}.text());
     fake.write("lib/ld-musl-x86_64.so.1", "");
     fake.loader_says = "musl libc (x86_64)\nVersion 1.2.4\n";
     Node node = fake.known();
@@ -141,7 +142,7 @@ std::string elf_header(char bits, char order, char machine) {
 TEST_CASE("a file in a search path counts if it is an ELF file for the interpreter's machine") {
     constexpr char x86_64 = 62;
     FakeNode fake;
-    fake.install("python3", "cpython 3.12.1 0 glibc-2.36 - 0\n/opt/bin/python3.12\n");
+    fake.install("python3", PythonSays{.version = "3.12.1", .executable = "/opt/bin/python3.12"}.text());
     fake.write("opt/bin/python3.12", elf_header(2, 1, x86_64));
     fake.write("sw/good/libq.so.1", elf_header(2, 1, x86_64) + "more");
     fake.write("sw/text/libq.so.1", "INPUT(libq.so.1.2 and more text)\n");
@@ -175,7 +176,7 @@ TEST_CASE("a file in a search path counts if it is an ELF file for the interpret
 
 TEST_CASE("names that are too long, or too many for one variable, leave the others known") {
     FakeNode fake;
-    fake.install("python3", "cpython 3.12.1 0 glibc-2.36 - 0\n/opt/bin/python3.12\n");
+    fake.install("python3", PythonSays{.version = "3.12.1", .executable = "/opt/bin/python3.12"}.text());
     constexpr std::size_t linux_variable = 128 * 1024;  // execve(2): MAX_ARG_STRLEN
     std::size_t longest = 0;
     fake.traced = [&](const std::vector<std::string>& names) {
@@ -206,7 +207,7 @@ TEST_CASE("names that are too long, or too many for one variable, leave the othe
 
 TEST_CASE("a file in a search path lacks what it needs, and hides no name that is its soname") {
     FakeNode fake;
-    fake.install("python3", "cpython 3.12.1 0 glibc-2.36 - 0\n/opt/bin/python3.12\n");
+    fake.install("python3", PythonSays{.version = "3.12.1", .executable = "/opt/bin/python3.12"}.text());
     fake.write("sw/liba.so.1", elf_header(2, 1, 62));
     fake.write("sw/libz.so.1", elf_header(2, 1, 62));
     fake.traced = [&](const std::vector<std::string>& names) {

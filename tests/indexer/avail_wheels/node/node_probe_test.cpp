@@ -71,7 +71,7 @@ TEST_CASE("a GH200 node is detected from nvidia-smi, libc and Python") {
     FakeNode fake;
     fake.machine = "aarch64";
     fake.install("nvidia-smi", smi);
-    fake.install("python3", "cpython 3.12.1 0\n");
+    fake.install("python3", PythonSays{.version = "3.12.1", .libc = ""}.text());
     fake.write("lib/aarch64-linux-gnu/libc.so.6",
                std::string("\x7F") +
                    "ELF GNU C Library (Debian GLIBC 2.36-9) stable release version 2.36.\nCopyright");
@@ -134,7 +134,7 @@ TEST_CASE("amd-smi detects GPUs if neither the kernel nor rocminfo does") {
 TEST_CASE("the second call starts no process; another Python, job or day probes again") {
     FakeNode fake;
     fake.install("nvidia-smi", smi);
-    fake.install("python3", "cpython 3.12.1 0\n");
+    fake.install("python3", PythonSays{.version = "3.12.1", .libc = ""}.text());
     CHECK(fake.known().gpus);
     CHECK(fake.started == std::vector<std::string>{"nvidia-smi", "python3"});
     fake.started.clear();
@@ -159,7 +159,7 @@ TEST_CASE("the second call starts no process; another Python, job or day probes 
     fake.environment["PATH"] = (fake.folder.path() / "venv/bin").native() + ":" + fake.environment["PATH"];
     fs::create_directories(fake.folder.path() / "venv" / "bin");
     REQUIRE(base::replace_file(fake.folder.path() / "venv" / "bin" / "python", "#!", 0755));
-    fake.answers["python"] = "cpython 3.13.0 1\n";
+    fake.answers["python"] = PythonSays{.version = "3.13.0", .free_threaded = true, .libc = ""}.text();
     const Node other = fake.known();
     CHECK(other.pythons.at(0).free_threaded);
     CHECK(other.python_program.ends_with("venv/bin/python"));
@@ -172,9 +172,9 @@ TEST_CASE("a shim is asked again when the version that it starts changes") {
     REQUIRE(base::replace_file(pyenv / "shims/python3", "#!/usr/bin/env bash\n", 0755));
     REQUIRE(base::replace_file(pyenv / "version", "3.12.1\n"));
     fake.environment["PATH"] = (pyenv / "shims").native();
-    fake.answers["python3"] = "cpython 3.12.1 0 glibc-2.36\n";
+    fake.answers["python3"] = PythonSays{.version = "3.12.1"}.text();
     CHECK(fake.known().pythons.at(0).full == "3.12.1");
-    fake.answers["python3"] = "cpython 3.13.0 0 glibc-2.36\n";
+    fake.answers["python3"] = PythonSays{.version = "3.13.0"}.text();
     CHECK(fake.known().pythons.at(0).full == "3.12.1");  // from the cache
     REQUIRE(base::replace_file(pyenv / "version", "3.13.0\n"));
     CHECK(fake.known().pythons.at(0).full == "3.13.0");
@@ -182,7 +182,7 @@ TEST_CASE("a shim is asked again when the version that it starts changes") {
 
 TEST_CASE("a cache that cannot be written only costs time") {
     FakeNode fake;
-    fake.install("python3", "cpython 3.12.1 0\n");
+    fake.install("python3", PythonSays{.version = "3.12.1", .libc = ""}.text());
     fake.environment["XDG_CACHE_HOME"] = "/proc/nowhere";
     CHECK(fake.known().pythons.size() == 1);
     fake.environment.erase("XDG_CACHE_HOME");
@@ -194,7 +194,7 @@ TEST_CASE("a cache that cannot be written only costs time") {
 TEST_CASE("the glibc is that of the Python that was asked, not the system's") {
     FakeNode fake;
     fake.write("lib64/libc.so.6", "GNU C Library stable release version 2.17.\n");
-    fake.install("python3", "cpython 3.11.5 0 glibc-2.39\n");
+    fake.install("python3", PythonSays{.version = "3.11.5", .libc = "glibc 2.39"}.text());
     CHECK(fake.probe().glibc->text() == "2.39");
     CHECK(fake.known().glibc->text() == "2.39");
     fake.install("python3", "broken\n");
@@ -206,7 +206,7 @@ TEST_CASE("a Python on musl has musl's version and no glibc") {
     CHECK_FALSE(is_musl_host(fake.host()));
     fake.write("lib/ld-musl-x86_64.so.1", "loader");
     fake.loader_says = "musl libc (x86_64)\nVersion 1.2.3\nDynamic Program Loader\n";
-    fake.install("python3", "cpython 3.11.5 0 none\n");
+    fake.install("python3", PythonSays{.version = "3.11.5", .libc = "none"}.text());
     const Node node = fake.probe();
     CHECK_FALSE(node.glibc);
     REQUIRE(node.musl);
@@ -215,54 +215,64 @@ TEST_CASE("a Python on musl has musl's version and no glibc") {
     CHECK(is_musl_host(fake.host()));
     // Debian's package musl brings the loader, too.
     fake.write("lib/x86_64-linux-gnu/libc.so.6", "GNU C Library stable release version 2.36.\n");
-    fake.install("python3", "cpython 3.11.5 0 glibc-2.36\n");
+    fake.install("python3", PythonSays{.version = "3.11.5"}.text());
     CHECK_FALSE(fake.probe().musl);
     CHECK_FALSE(is_musl_host(fake.host()));
 }
 
 TEST_CASE("PyPy and a free-threaded Python are what they are, also from the cache") {
     FakeNode fake;
-    fake.install("python3", "pypy 3.10.14 0 glibc-2.36\n");
+    fake.install("python3", PythonSays{.name = "pypy", .version = "3.10.14"}.text());
     for (const Node& node : {fake.probe(), fake.known(), fake.known()}) {
         REQUIRE(node.pythons.size() == 1);
         CHECK(node.pythons[0].display() == "PyPy 3.10.14");
     }
-    fake.install("python3", "cpython 3.13.1 1 glibc-2.36\n");
+    fake.install("python3", PythonSays{.version = "3.13.1", .free_threaded = true}.text());
     CHECK(fake.probe().pythons.at(0).display() == "3.13.1 (free-threaded)");
 }
 
 TEST_CASE("a broken or hanging Python is unknown and is asked again at the next call") {
-    for (const char* answer :
-         {"", "hangs", "graalpy 3.11.7 0 glibc-2.36\n", "Traceback (most recent call last):\n"}) {
+    for (const std::string& answer :
+         {std::string(), std::string("hangs"), PythonSays{.name = "graalpy", .version = "3.11.7"}.text(),
+          std::string("Traceback (most recent call last):\n")}) {
         CAPTURE(answer);
         FakeNode fake;
         fake.environment["EBVERSIONPYTHON"] = "3.12.1";
         fake.install("python3", answer);
         CHECK(fake.known().pythons.empty());
-        fake.install("python3", "cpython 3.12.1 0 glibc-2.36\n");
+        fake.install("python3", PythonSays{.version = "3.12.1"}.text());
         CHECK(fake.known().pythons.size() == 1);
     }
 }
 
 TEST_CASE("the ABI of a PyPy and a debug build come from the interpreter") {
     FakeNode fake;
-    fake.install("python3",
-                 "pypy 3.11.13 0 glibc-2.36 pypy311-pp80-x86_64-linux-gnu 0\n/opt/pypy/bin/pypy3\n");
+    fake.install("python3", PythonSays{.name = "pypy",
+                                       .version = "3.11.13",
+                                       .soabi = "pypy311-pp80-x86_64-linux-gnu",
+                                       .executable = "/opt/pypy/bin/pypy3"}
+                                .text());
     const Node pypy = fake.known();
     CHECK(pypy.pythons.at(0).pypy_abi == "pp80");
     CHECK(pypy.interpreter == "/opt/pypy/bin/pypy3");
     CHECK(fake.known().pythons == pypy.pythons);  // from the cache
-    fake.install("python3",
-                 "cpython 3.11.2 0 glibc-2.36 cpython-311d-x86_64-linux-gnu 1\n/usr/bin/python3\n");
+    fake.install("python3", PythonSays{.version = "3.11.2",
+                                       .soabi = "cpython-311d-x86_64-linux-gnu",
+                                       .debug = true,
+                                       .executable = "/usr/bin/python3"}
+                                .text());
     CHECK(fake.probe().pythons.at(0).debug);
     CHECK(fake.probe().pythons.at(0).display() == "3.11.2 (debug build)");
 }
 
 TEST_CASE("a PyPy is asked once which C functions it has, and no other Python is") {
     FakeNode fake;
-    const std::string answer =
-        " 3.11.13 0 glibc-2.36 pypy311-pp73-x86_64-linux-gnu 0\n/opt/bin/pypy3.11\n/opt/lib\n";
-    fake.install("python3", "pypy" + answer);
+    PythonSays says{.name = "pypy",
+                    .version = "3.11.13",
+                    .soabi = "pypy311-pp73-x86_64-linux-gnu",
+                    .executable = "/opt/bin/pypy3.11",
+                    .folders = {"/opt/lib"}};
+    fake.install("python3", says.text());
     fake.answers["pypy3.11"] = "10\n";
     Node node = fake.known();
     fake.started.clear();
@@ -273,7 +283,8 @@ TEST_CASE("a PyPy is asked once which C functions it has, and no other Python is
     CHECK(fake.started == std::vector<std::string>{"pypy3.11"});
     ask_functions(fake.host(), {"PyPyList_New", "a", "b", "c"}, node);  // an answer of another length is none
     CHECK_FALSE(node.found_functions.contains("a"));
-    fake.install("python3", "cpython" + answer);
+    says.name = "cpython";
+    fake.install("python3", says.text());
     Node other = fake.probe();
     ask_functions(fake.host(), {"PyPyList_New", "PyPyModule_FromDefAndSpec2"}, other);
     CHECK(other.found_functions.empty());
@@ -339,6 +350,6 @@ TEST_CASE("a Python that does not answer has a reason") {
     CHECK(fake.probe().python_fault == "does not answer within 10 s");
     fake.install("python3", "hello\n");
     CHECK(fake.probe().python_fault == "does not answer as a Python does");
-    fake.install("python3", "jython 3.11.2 0\n");
+    fake.install("python3", PythonSays{.name = "jython", .version = "3.11.2", .libc = ""}.text());
     CHECK(fake.probe().python_fault == "is neither CPython nor PyPy");
 }

@@ -1,4 +1,5 @@
-#include "indexer/avail_wheels/source/curl_program.hpp"
+// HTTP with the program `curl`, for the static avail_wheels, which does not link libcurl.
+#include "indexer/avail_wheels/source/source.hpp"
 
 #include <doctest/doctest.h>
 

@@ -27,7 +27,7 @@ std::string wheel_list_text(std::int64_t serial, const std::string& yanked = {})
         simple::WheelListProject project{key, filenames.size(), {}, {}};
         for (const auto& filename : filenames) {
             project.lines += simple::render_wheel_list_line(
-                {filename, filename == yanked, "broken", {}, {}, "12", std::string(64, 'a')});
+                {filename, filename == yanked, "broken", {}, 0, 12, std::string(64, 'a')});
             project.facts += "{\"of\":\"" + filename + "\"}\n";
         }
         projects.push_back(std::move(project));

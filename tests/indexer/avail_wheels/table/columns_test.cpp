@@ -1,4 +1,5 @@
-#include "indexer/avail_wheels/table/columns.hpp"
+// Converts the wheels of an answer to the rows of a table.
+#include "indexer/avail_wheels/table/table.hpp"
 
 #include <doctest/doctest.h>
 

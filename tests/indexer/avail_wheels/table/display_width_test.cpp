@@ -1,4 +1,5 @@
-#include "indexer/avail_wheels/table/display_width.hpp"
+// The number of terminal columns of a text.
+#include "indexer/avail_wheels/table/table.hpp"
 
 #include <doctest/doctest.h>
 

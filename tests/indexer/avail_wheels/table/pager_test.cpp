@@ -1,5 +1,5 @@
 // The pager is a process of its own: what it gets, and what its caller learns.
-#include "indexer/avail_wheels/table/pager.hpp"
+#include "indexer/avail_wheels/table/table.hpp"
 
 #include <doctest/doctest.h>
 

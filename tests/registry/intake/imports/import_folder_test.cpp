@@ -1,4 +1,5 @@
-#include "registry/intake/imports/import_folder.hpp"
+// The folder `import-XXXXXX` in the store that receives what `import` downloads
+#include "registry/intake/imports/import_source.hpp"
 
 #include <doctest/doctest.h>
 

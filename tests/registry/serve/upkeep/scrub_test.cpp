@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "lib/base/files/file.hpp"
-#include "registry/lifecycle/perform.hpp"
+#include "lib/store/lifecycle/perform.hpp"
 #include "tests/registry/upload_fixture.hpp"
 #include "tests/support/becomes_true.hpp"
 

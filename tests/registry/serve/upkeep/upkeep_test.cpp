@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "lib/base/files/fd.hpp"
-#include "registry/engine/sqlite/sqlite.hpp"
+#include "lib/store/engine/sqlite/sqlite.hpp"
 #include "tests/registry/upload_fixture.hpp"
 #include "tests/support/becomes_true.hpp"
 

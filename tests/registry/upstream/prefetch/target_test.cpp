@@ -54,9 +54,8 @@ TEST_CASE("of each label of a version the best wheel that runs there is one more
 
 TEST_CASE("a target is a version of Python and a manylinux platform") {
     const auto target = make_target("3.12", "manylinux_2_28_aarch64").value();
-    CHECK(target.platform_of_uv() == "aarch64-manylinux_2_28");
     CHECK(target.markers.at("platform_machine") == "aarch64");
-    CHECK(make_target("3.9", "manylinux2014_x86_64")->platform_of_uv() == "x86_64-manylinux_2_17");
+    CHECK(make_target("3.9", "manylinux2014_x86_64").has_value());
     for (const char* python : {"", "3", "3.", "3.x", "2.7", "3.12.1", "3.-1", "cp312"})
         CHECK(make_target(python, "manylinux_2_28_aarch64").error().code == "prefetch.python");
     for (const char* platform : {"", "linux", "any", "linux_aarch64", "aarch64-manylinux_2_28", "win_amd64"})
@@ -83,17 +82,6 @@ TEST_CASE("the best tag wins, then the higher build number; what does not run th
           "a-1.0-cp312-cp312-manylinux2014_aarch64.whl");
     CHECK(chosen({"a-1.0+cu126-py3-none-any.whl"}) == "none");
     CHECK(chosen({"a-1.0+cu126-py3-none-any.whl"}, "1.0+cu126") == "a-1.0+cu126-py3-none-any.whl");
-}
-
-TEST_CASE("a want has a wheel whatever its local label is, if one runs there") {
-    const auto target = make_target("3.12", "manylinux_2_28_aarch64").value();
-    const auto has = [&](const std::vector<std::string>& filenames) {
-        return registry::has_wheel(page_of(filenames), wheel::Version::parse("2.4.0").value(), target);
-    };
-    CHECK(has({"torch-2.4.0+cu124-cp312-cp312-linux_aarch64.whl"}));
-    CHECK(has({"torch-2.4-py3-none-any.whl"}));
-    CHECK_FALSE(has({"torch-2.4.0-cp312-cp312-linux_x86_64.whl", "torch-2.4.1-cp312-cp312-linux_aarch64.whl",
-                     "torch-2.4.0-cp311-cp311-linux_aarch64.whl", "torch-2.4.0.tar.gz"}));
 }
 
 TEST_CASE("a lock's packages are chosen by their markers and the lock's default groups") {
