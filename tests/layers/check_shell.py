@@ -10,6 +10,9 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "sites"))
+import golden
+
 SKIPPED = 77
 # What no rendered script can follow: a job's options come before its `#!`, `begin done` is a call of ours, and a short script does not use
 # every variable that all get.
@@ -37,7 +40,8 @@ def main():
         print("layers-shell: skipped, there is no shellcheck: scripts/install-deps --format installs it")
         return SKIPPED
     parts = {path.relative_to(ROOT).as_posix(): filled(path.read_text()) for path in sorted((ROOT / "builder").glob("**/templates/*.sh"))}
-    scripts = {path.relative_to(ROOT).as_posix(): path.read_text() for path in sorted((ROOT / "tests/golden/builder").rglob("*.sh"))}
+    scripts = {path.relative_to(ROOT).as_posix(): golden.read(path.relative_to(golden.GOLDEN).with_suffix("").as_posix())
+               for path in sorted([*(golden.GOLDEN / "builder").rglob("*.sh"), *(golden.GOLDEN / "builder/sites").glob("*.diff")])}
     assert parts and scripts
     assert complaints(OF_PARTS, {"broken.sh": "if true\n"}) and complaints(OF_SCRIPTS, {"unset.sh": "echo $nowhere\n"})
     found = complaints(OF_PARTS, parts) + complaints(OF_SCRIPTS, scripts)

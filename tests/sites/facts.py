@@ -4,7 +4,7 @@
     facts.py --mutate       change each fact and each line that a fact covers, one at a time: the check must notice
 
 facts/SITE.toml holds the facts, each with its source: document, place in it, how it was verified; nothing in it comes from our code. The check reads site-configs/SITE,
-tests/golden/builder/sites/SITE* (scripts, headers of jobs, hardware tests) and tests/golden/builder/users/SITE.txt, and compares
+tests/golden/builder/sites/SITE* (scripts, headers of jobs, hardware tests) and tests/golden/builder/users/SITE, and compares
 in both directions: a fact that no file follows is a problem, and so is a module, variable, flag, partition, path or version without a
 fact.
 """
@@ -22,7 +22,6 @@ import golden
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-GOLDEN = ROOT / "tests" / "golden" / "builder"
 SITES = ["alliance", "archer2", "bede-gh200", "derecho", "frontier", "aurora", "lumi", "isambard-ai", "perlmutter", "setonix", "jupiter",
          "marenostrum5", "deucalion"]
 
@@ -56,7 +55,7 @@ class Artefacts:
         for name, text in golden.of_site("sites", site).items():
             self.jobs[name], self.scripts[name] = golden.job_and_script(text)
         self.tests = golden.of_site("sites/tests", site)
-        parts = re.split(r"^==> (\S+)(?: \(program\))? <==\n", (GOLDEN / "users" / f"{site}.txt").read_text(), flags=re.MULTILINE)
+        parts = re.split(r"^==> (\S+)(?: \(program\))? <==\n", golden.read(f"builder/users/{site}"), flags=re.MULTILINE)
         self.users = dict(zip(parts[1::2], parts[2::2]))
         self.page = (ROOT / "docs" / "how-to" / "sites" / f"{site}.md").read_text()
 

@@ -1,4 +1,5 @@
-"""Golden files of scripts: NAME.sh is a script with the header of its job, NAME.diff how another one differs from it.
+"""Golden files of scripts and user files: NAME.sh is a script with the header of its job, NAME.txt the files for users, NAME.diff how
+others differ from one of these.
 
     golden.py NAME…     prints each whole: builder/sites/archer2-mpi4py
 """
@@ -32,11 +33,11 @@ def changed(base, changes):
 
 @functools.cache
 def read(name):
-    whole = GOLDEN / f"{name}.sh"
     difference = GOLDEN / f"{name}.diff"
-    assert whole.exists() != difference.exists(), f"either {whole} or {difference.name}"
-    if whole.exists():
-        return whole.read_text()
+    whole = [file for file in (GOLDEN / f"{name}.sh", GOLDEN / f"{name}.txt") if file.exists()]
+    assert len(whole) + difference.exists() == 1, f"one file of {name}"
+    if whole:
+        return whole[0].read_text()
     older, _, *changes = difference.read_text().splitlines(keepends=True)
     return "".join(changed(read(older.removeprefix("--- ").rstrip()).splitlines(keepends=True), changes))
 

@@ -28,8 +28,9 @@ def text_of(site, name):
         return golden.read(f"builder/sites/tests/{site}.multi-node-test")
     if (companion := f"{site}-{name}") in (scripts := golden.of_site("sites", site)):
         return scripts[companion]
-    files = {"users": golden.GOLDEN / f"builder/users/{site}.txt", "page": ROOT / f"docs/how-to/sites/{site}.md",
-             "site": ROOT / f"site-configs/{site}/site.toml"}
+    if name == "users":
+        return golden.read(f"builder/users/{site}")
+    files = {"page": ROOT / f"docs/how-to/sites/{site}.md", "site": ROOT / f"site-configs/{site}/site.toml"}
     path = files.get(name, ROOT / name)
     return path.read_text() if path.is_file() else None
 

@@ -70,7 +70,7 @@ std::string golden_changes(std::string_view name, std::string_view base, std::st
     base::Command command;
     command.argv = {"diff",
                     "-U0",
-                    "--show-function-line=^begin ",
+                    R"(--show-function-line=^begin \|^==> )",
                     "--label=" + std::string(base),
                     "--label=" + std::string(name),
                     older.string(),

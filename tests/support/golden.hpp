@@ -13,7 +13,8 @@ namespace wheelyard::test_support {
 // tests/golden/`name`.
 [[nodiscard]] std::string golden_difference(std::string_view name, std::string_view actual);
 // tests/golden/`name`.diff, which has how `actual` differs from the golden file `base`, whose text is
-// `base_text`: a unified diff without context, its parts headed by the script's phase. `tests/sites/golden.py
+// `base_text`: a unified diff without context, its parts headed by the script's phase or
+// the file. `tests/sites/golden.py
 // NAME` prints it whole.
 [[nodiscard]] std::string golden_changes(std::string_view name, std::string_view base,
                                          std::string_view base_text, std::string_view actual);
