@@ -26,9 +26,11 @@ std::string_view word_of(std::string_view line, std::string_view name) {
     return line.substr(0, line.find(' '));
 }
 
-bool is_of_speaker(const DoctorRule& rule, std::string_view speaker) {
-    return speaker.empty() || rule.speakers.empty() ||
-           std::find(rule.speakers.begin(), rule.speakers.end(), speaker) != rule.speakers.end();
+// Says whether the line may be of one of the rule's speakers: where it does not show its writer, it may.
+bool is_of_its_speakers(const DoctorRule& rule, std::string_view lower) {
+    if (rule.speakers.empty()) return true;
+    const auto speaker = speaker_of(lower);
+    return !speaker || std::find(rule.speakers.begin(), rule.speakers.end(), *speaker) != rule.speakers.end();
 }
 
 bool names_a_panic(std::string_view line) {
@@ -165,7 +167,6 @@ void Doctor::find_words(std::string_view text) {
 struct Doctor::MatchedLine {
     std::string_view line;
     const std::string& lower;
-    std::string_view speaker;
     bool is_harmless;
     bool is_survived;   // in a probe or a warning
     bool is_handled;    // names the missing module whose exception the program handled
@@ -211,7 +212,6 @@ void Doctor::match(std::string_view line) {
     const bool is_handled = !handled_name_.empty() && lower.find(handled_name_) != std::string::npos;
     const MatchedLine it{line,
                          lower,
-                         speaker_of(lower),
                          harmless,
                          context_.is_in_probe() || in_warning,
                          is_handled,
@@ -237,7 +237,7 @@ bool Doctor::apply_rule(const Word& found, const MatchedLine& it) {
     if (!counts || !matches(rule, found.pattern, match_text_)) return false;
     if (rule.weight == Weight::machine && quotes_source(it.lower, max_literal(found.pattern))) return false;
     if (rule.weight != Weight::machine && context_.is_in_dump()) return false;
-    if (!is_of_speaker(rule, it.speaker)) return false;
+    if (!is_of_its_speakers(rule, it.lower)) return false;
     if (it.is_handled && rule.weight == Weight::symptom) return false;  // what follows from it is no reason
     const bool survivable = it.is_survived || is_survivable(found.pattern) || rule.weight == Weight::hint;
     note_rule(found.rule, it.line, found.pattern, survivable);
