@@ -176,8 +176,7 @@ struct Doctor::MatchedLine {
 
 // What the line says in words that rules look for.
 void Doctor::add_other_words(const std::string& lower) {
-    if (const auto program = missing_program(lower); !program.empty())
-        match_text_ += "\nprogram '" + program + "' not found";
+    if (const auto thing = missing_thing(lower); !thing.empty()) match_text_ += "\n" + thing;
     if (const auto output = missing_output(lower); !output.empty())
         match_text_ += "\nfile '" + output + "' not made";
     if (!linked_.empty() && lower.find("(.") != std::string::npos &&
@@ -402,13 +401,15 @@ Examination Doctor::finish() {
     rest_.clear();
     if (const auto whole = message_.finish()) note_message(*whole);
     drop_survived();
-    // A survived cause is more than a symptom; a consequence is less than the warning that it follows from.
+    // A survived cause is more than a symptom, and a named one more than one that many causes share; a
+    // consequence is less than the warning that it follows from.
     const auto closeness = [](const Finding& one) {
         const int weight = static_cast<int>(one.rule->weight) * 2;
         const int symptom = static_cast<int>(Weight::symptom) * 2;
         if (one.rule->is_consequence) return std::min(weight, symptom) - 1;
         if (weight <= symptom) return one.survivable ? weight - 2 : weight;  // explains no later error
-        return one.survivable ? symptom + 2 : weight + 2;
+        const int general = one.rule->is_shared ? 1 : 0;
+        return (one.survivable ? symptom + 2 : weight + 2) - general;
     };
     std::stable_sort(seen_.findings.begin(), seen_.findings.end(), [&](const Finding& a, const Finding& b) {
         return closeness(a) != closeness(b) ? closeness(a) > closeness(b) : a.line < b.line;

@@ -56,7 +56,7 @@ bool matches_words(std::string_view pattern, std::string_view lower) {
 }
 
 bool matches(const DoctorRule& rule, std::string_view pattern, std::string_view lower) {
-    const bool is_short = rule.weight == Weight::machine || is_passing(pattern);
+    const bool is_short = rule.weight != Weight::cause || is_passing(pattern);
     return is_short ? matches_words(pattern, lower) : matches_pattern(pattern, lower);
 }
 
@@ -77,12 +77,13 @@ std::string render_doctor_rules_markdown(std::vector<DoctorRule> rules) {
         "--markdown`; do not edit. -->\n\n"
         "`wheelyard-builder doctor LOG` applies these rules to a log, and so does the agent to a failed\n"
         "attempt. If several rules match, the highest weight wins (*machine*, then *cause*, then *symptom*,\n"
-        "then *hint*), then the earliest line. A line that a build may survive (a warning, a probe of a\n"
-        "configuration, a *hint*) never outranks a later error, also one that no rule knows. Nor does what "
-        "a\n"
-        "program may get over (a caught `MemoryError`, a child that was killed, a thread that could not "
-        "start)\n"
-        "outrank a later error that names a reason of its own.\n\n"
+        "then *hint*), of two causes one with a name of its own before one that many share, then the "
+        "earliest\n"
+        "line. A line that a build may survive (a warning, a probe of a configuration, a *hint*) never\n"
+        "outranks a later error, also one that no rule knows. Nor does what a program may get over (a "
+        "caught\n"
+        "`MemoryError`, a child that was killed, a thread that could not start) outrank a later error that\n"
+        "names a reason of its own.\n\n"
         "The column *agent* says what the agent does without a person, within the site's limits and\n"
         "`max_attempts`:\n\n";
     for (const auto& row : automatics.rows)

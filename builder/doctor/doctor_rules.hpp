@@ -59,8 +59,8 @@ struct DoctorRule {
     // Lower case; a line matches if it contains any of them, ignoring case. `*` matches any text. With `?` in
     // front: a build may survive such a line, and any later error is a better explanation. With `~`: the
     // program that says so may go on; it weighs in full until an error follows that names another reason. How
-    // a line is written that says that a program is missing does not matter: each also contains `program
-    // 'NAME' not found` (error_line.hpp).
+    // a line is written that says that a program, a header or a library is missing does not matter: each also
+    // contains `program 'NAME' not found` or the like (missing_thing in doctor.hpp).
     std::vector<std::string> patterns;
     Weight weight = Weight::cause;
     Automatic automatic = Automatic::no;
@@ -73,7 +73,7 @@ struct DoctorRule {
     std::vector<std::string> lookalikes = {};  // lines that are not of it
     bool in_warnings = false;                  // match in warnings too; a build may survive them
     bool is_consequence = false;  // of another error, or of a warning before it: explains neither away
-    bool is_shared = false;  // by many causes: its remedy names what to search for (key of the whole file)
+    bool is_shared = false;  // by many causes: any other outranks it, and its remedy names what to search for
     std::string place = {};  // "/etc/wheelyard/doctor.d/disks.toml:3:1"; empty: one of ours
 };
 
@@ -92,8 +92,8 @@ struct DoctorRule {
 // The same, and the first piece does not begin inside a word: "omnibus error" is no "bus error". "error" and
 // "exception" may, because names of exceptions end so.
 [[nodiscard]] bool matches_words(std::string_view pattern, std::string_view lower);
-// Says whether a line matches this pattern of the rule: what machines and passing patterns say is short, so
-// whole words.
+// Says whether a line matches this pattern of the rule: what machines, symptoms and passing patterns say is
+// short, so whole words.
 [[nodiscard]] bool matches(const DoctorRule& rule, std::string_view pattern, std::string_view lower);
 // The longest piece of a pattern without `*`: a matching line contains it.
 [[nodiscard]] std::string_view max_literal(std::string_view pattern);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "builder/attempt/limits.hpp"
 #include "lib/base/text/text.hpp"
@@ -48,6 +49,7 @@ constexpr auto signs = std::to_array<std::string_view>({
     "killed",                      // a shell, alone in its line
     "server terminated abruptly",  // Bazel
     "bus error",
+    "illegal instruction",
     "fatal error",     // nvfortran, cl
     "-error-unknown",  // pgcc-Error-Unknown switch: -x
     "nvc++-f-",
@@ -220,16 +222,21 @@ std::string_view bare_word(std::string_view lower) {
     lower = base::trim(lower);
     if (lower == "memoryerror") return "memoryerror: ";
     if (lower == "std::bad_alloc") return "error: std::bad_alloc";
-    constexpr std::string_view killed = "killed";
-    constexpr std::string_view said = "process killed by signal 9";
-    if (lower == killed || lower.starts_with("killed  ")) return said;
-    // "sh: line 1: 4242 Killed  nvcc -c a.cu": the number of the process stands before the word.
-    const auto at = lower.find(killed);
-    if (at == std::string_view::npos) return {};
-    const std::string_view before = base::trim(lower.substr(0, at));
-    const bool is_shell =
-        !before.empty() && base::is_ascii_digit(before.back()) && before.find(':') != std::string_view::npos;
-    return is_shell ? said : std::string_view();
+    constexpr std::pair<std::string_view, std::string_view> signals[] = {
+        {"killed", "process killed by signal 9"},
+        {"bus error", "process killed by signal 7"},
+        {"illegal instruction", "process killed by signal 4"}};
+    for (const auto& [word, said] : signals) {
+        const auto at = lower.find(word);
+        if (at == std::string_view::npos) continue;
+        const std::string_view before = base::trim(lower.substr(0, at));
+        const std::string_view after = lower.substr(at + word.size());
+        // "sh: line 1: 4242 Killed  nvcc -c a.cu": the number of the process stands before the word.
+        const bool is_shell = !before.empty() && base::is_ascii_digit(before.back()) &&
+                              before.find(':') != std::string_view::npos;
+        if (is_shell || (before.empty() && (after.empty() || after.starts_with("  ")))) return said;
+    }
+    return {};
 }
 
 bool quotes_source(std::string_view lower, std::string_view words) {
