@@ -334,6 +334,7 @@ std::optional<Speaker> speaker_of(std::string_view lower) {
         name.remove_prefix(space + 1);
     }
     name = base::base_name(name);
+    if (name.ends_with("error") || name.ends_with("exception")) name = name.substr(0, name.find('.'));
     const auto dash = name.find_last_of('-');  // gcc-12
     if (dash != std::string_view::npos &&
         name.substr(dash + 1).find_first_not_of("0123456789.") == std::string_view::npos)

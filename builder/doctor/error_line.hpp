@@ -47,7 +47,17 @@ inline constexpr std::size_t max_parsed_line_bytes = 4096;
 [[nodiscard]] bool is_only_a_check(std::string_view lower);
 
 // Who writes a line that begins with the name of a program.
-enum class Speaker { license_manager, batch_system, compiler, linker, files, mpi, remote_login, download };
+enum class Speaker {
+    license_manager,
+    batch_system,
+    compiler,
+    linker,
+    files,
+    service,
+    mpi,
+    remote_login,
+    download
+};
 struct SpeakerRow {
     Speaker value;
     std::string_view text;
@@ -63,6 +73,9 @@ inline constexpr auto speakers = base::words<Speaker, SpeakerRow>({
      "nvfortran pgcc pgc++ pgfortran armclang armclang++ armflang hipcc nvcc cicc ptxas craycc ftn rustc "},
     {Speaker::linker, "linker", " ld ld.bfd ld.gold ld.lld lld mold collect2 ar ranlib "},
     {Speaker::files, "files", " cp mv ln rm mkdir rmdir install cat tar touch chmod chown dd unzip gzip "},
+    // What a program of the job talks to, by the program or by the package of a Python exception.
+    {Speaker::service, "service",
+     " docker podman redis psycopg2 pymysql pymongo sqlalchemy torch ray distributed x11 "},
     {Speaker::mpi, "mpi", " mpirun mpiexec mpiexec.hydra orterun orted prte prterun prted hydra_pmi_proxy "},
     {Speaker::remote_login, "remote login", " ssh scp kex_exchange_identification "},
     // git's own lines begin with "fatal" and "remote".

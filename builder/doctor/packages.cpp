@@ -146,11 +146,26 @@ Wanted wanted_by(std::string_view line) {
     return is_name(program) ? Wanted{WantedKind::program, std::move(program), {}} : Wanted{};
 }
 
+namespace {
+
+// Says whether the source names a header of its own tree: "/b/rabit/src/a.cc:15:10: fatal error: rabit/io.h: …".
+bool is_own_header(std::string_view lower, std::string_view path) {
+    const auto end = path.find('/');
+    if (end == std::string_view::npos) return false;
+    const std::string file = "/" + source_line_of(lower).file;
+    return file.find("/" + std::string(path.substr(0, end + 1))) != std::string::npos &&
+           file.find("/include/") == std::string::npos;
+}
+
+}  // namespace
+
 std::string missing_thing(std::string_view lower) {
     if (const auto program = missing_program(lower); !program.empty())
         return "program '" + program + "' not found";
     const Wanted wanted = wanted_by(lower);
-    if (wanted.kind == WantedKind::header) return "header '" + wanted.path + "' not found";
+    if (wanted.kind == WantedKind::header)
+        return (is_own_header(lower, wanted.path) ? "own header '" : "header '") + wanted.path +
+               "' not found";
     if (wanted.kind == WantedKind::library) return "library '" + wanted.name + "' not found";
     return {};
 }
