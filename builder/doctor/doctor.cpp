@@ -26,9 +26,11 @@ std::string_view word_of(std::string_view line, std::string_view name) {
     return line.substr(0, line.find(' '));
 }
 
-bool is_of_speaker(const DoctorRule& rule, std::string_view speaker) {
-    return speaker.empty() || rule.speakers.empty() ||
-           std::find(rule.speakers.begin(), rule.speakers.end(), speaker) != rule.speakers.end();
+// Says whether the line may be of one of the rule's speakers: where it does not show its writer, it may.
+bool is_of_its_speakers(const DoctorRule& rule, std::string_view lower) {
+    if (rule.speakers.empty()) return true;
+    const auto speaker = speaker_of(lower);
+    return !speaker || std::find(rule.speakers.begin(), rule.speakers.end(), *speaker) != rule.speakers.end();
 }
 
 bool names_a_panic(std::string_view line) {
@@ -165,7 +167,6 @@ void Doctor::find_words(std::string_view text) {
 struct Doctor::MatchedLine {
     std::string_view line;
     const std::string& lower;
-    std::string_view speaker;
     bool is_harmless;
     bool is_survived;   // in a probe or a warning
     bool is_handled;    // names the missing module whose exception the program handled
@@ -175,8 +176,7 @@ struct Doctor::MatchedLine {
 
 // What the line says in words that rules look for.
 void Doctor::add_other_words(const std::string& lower) {
-    if (const auto program = missing_program(lower); !program.empty())
-        match_text_ += "\nprogram '" + program + "' not found";
+    if (const auto thing = missing_thing(lower); !thing.empty()) match_text_ += "\n" + thing;
     if (const auto output = missing_output(lower); !output.empty())
         match_text_ += "\nfile '" + output + "' not made";
     if (!linked_.empty() && lower.find("(.") != std::string::npos &&
@@ -211,7 +211,6 @@ void Doctor::match(std::string_view line) {
     const bool is_handled = !handled_name_.empty() && lower.find(handled_name_) != std::string::npos;
     const MatchedLine it{line,
                          lower,
-                         speaker_of(lower),
                          harmless,
                          context_.is_in_probe() || in_warning,
                          is_handled,
@@ -237,7 +236,7 @@ bool Doctor::apply_rule(const Word& found, const MatchedLine& it) {
     if (!counts || !matches(rule, found.pattern, match_text_)) return false;
     if (rule.weight == Weight::machine && quotes_source(it.lower, max_literal(found.pattern))) return false;
     if (rule.weight != Weight::machine && context_.is_in_dump()) return false;
-    if (!is_of_speaker(rule, it.speaker)) return false;
+    if (!is_of_its_speakers(rule, it.lower)) return false;
     if (it.is_handled && rule.weight == Weight::symptom) return false;  // what follows from it is no reason
     const bool survivable = it.is_survived || is_survivable(found.pattern) || rule.weight == Weight::hint;
     note_rule(found.rule, it.line, found.pattern, survivable);
@@ -402,13 +401,15 @@ Examination Doctor::finish() {
     rest_.clear();
     if (const auto whole = message_.finish()) note_message(*whole);
     drop_survived();
-    // A survived cause is more than a symptom; a consequence is less than the warning that it follows from.
+    // A survived cause is more than a symptom, and a named one more than one that many causes share; a
+    // consequence is less than the warning that it follows from.
     const auto closeness = [](const Finding& one) {
         const int weight = static_cast<int>(one.rule->weight) * 2;
         const int symptom = static_cast<int>(Weight::symptom) * 2;
         if (one.rule->is_consequence) return std::min(weight, symptom) - 1;
         if (weight <= symptom) return one.survivable ? weight - 2 : weight;  // explains no later error
-        return one.survivable ? symptom + 2 : weight + 2;
+        const int general = one.rule->is_shared ? 1 : 0;
+        return (one.survivable ? symptom + 2 : weight + 2) - general;
     };
     std::stable_sort(seen_.findings.begin(), seen_.findings.end(), [&](const Finding& a, const Finding& b) {
         return closeness(a) != closeness(b) ? closeness(a) > closeness(b) : a.line < b.line;

@@ -158,9 +158,14 @@ enum class WantedKind { nothing, header, library, program, package };
 struct Wanted {
     WantedKind kind = WantedKind::nothing;
     std::string name;  // in lower case: "h5public.h", "hdf5", "nc-config"
+    std::string path;  // of a header, as the source names it: "hdf5/serial/h5public.h"
 };
 // What the line misses.
 [[nodiscard]] Wanted wanted_by(std::string_view line);
+
+// The same in the words of the rules, however the tool writes it: "program 'cmake' not found", "header
+// 'thc/thc.h' not found", "own header 'rabit/io.h' not found" (of the source's tree), "library 'cuda' not found". Empty: the line (in lower case) misses none of these.
+[[nodiscard]] std::string missing_thing(std::string_view lower);
 
 // Commands to paste; empty: the table does not know it.
 [[nodiscard]] std::string install_commands(const Wanted& wanted);

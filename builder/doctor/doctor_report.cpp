@@ -53,7 +53,7 @@ Json json_of(const Finding& finding) {
     return Json::object({{"code", rule.code},
                          {"cause", rule.cause},
                          {"remedy", remedy_of(finding)},
-                         {"automatic", automatic_text(rule.automatic)},
+                         {"automatic", automatics.text(rule.automatic)},
                          {"line", finding.line},
                          {"text", finding.text},
                          {"count", finding.count}});
@@ -143,7 +143,7 @@ std::string render_rules_json(const std::vector<DoctorRule>& all) {
                                  {"patterns", patterns},
                                  {"cause", rule.cause},
                                  {"remedy", rule.remedy},
-                                 {"automatic", automatic_text(rule.automatic)}}));
+                                 {"automatic", automatics.text(rule.automatic)}}));
     }
     return Json::object({{"format", "wheelyard.doctor_rules/1"}, {"rules", rules}}).render_pretty();
 }

@@ -3,36 +3,10 @@
 
 #include <algorithm>
 
-#include "lib/base/check.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 namespace {
-
-struct AutomaticRow {
-    Automatic automatic;
-    std::string_view text;
-    std::string_view sentence;
-};
-constexpr std::array<AutomaticRow, 8> automatics = {{
-    {Automatic::no, "no", "does not retry; run `wheelyard-builder retry --code CODE` after fixing the cause"},
-    {Automatic::again, "again", "retries automatically"},
-    {Automatic::wait, "wait",
-     "retries automatically, after a longer wait each time; does not count as an attempt of the build"},
-    {Automatic::more_memory, "more_memory",
-     "resumes in the same tree with more memory, or with fewer parallel jobs if the limit is reached"},
-    {Automatic::fewer_jobs, "fewer_jobs", "resumes in the same tree with half the parallel jobs"},
-    {Automatic::more_time, "more_time", "resumes in the same tree with more time"},
-    {Automatic::resume, "resume", "resumes in the same tree; this attempt counts as a preemption"},
-    {Automatic::clean_tree, "clean_tree", "retries in a new tree, unless this one was new"},
-}};
-
-const AutomaticRow& row_of(Automatic automatic) {
-    const auto* row = std::find_if(automatics.begin(), automatics.end(),
-                                   [&](const AutomaticRow& one) { return one.automatic == automatic; });
-    WHEELYARD_CHECK(row != automatics.end());
-    return *row;
-}
 
 std::string_view group_of(std::string_view code) {
     return code.substr(0, code.find('.'));
@@ -40,31 +14,8 @@ std::string_view group_of(std::string_view code) {
 
 }  // namespace
 
-const std::vector<std::string>& weight_words() {
-    static const std::vector<std::string> words = {"hint", "symptom", "cause", "machine"};
-    return words;
-}
-
-std::string_view weight_text(Weight weight) {
-    return weight_words()[static_cast<std::size_t>(weight)];
-}
-
-const std::vector<std::string>& automatic_words() {
-    static const std::vector<std::string> words = [] {
-        std::vector<std::string> all;
-        for (const auto& row : automatics)
-            all.emplace_back(row.text);
-        return all;
-    }();
-    return words;
-}
-
-std::string_view automatic_text(Automatic automatic) {
-    return row_of(automatic).text;
-}
-
 std::string automatic_sentence(const DoctorRule& rule) {
-    return base::replace_all(row_of(rule.automatic).sentence, "CODE", rule.code);
+    return base::replace_all(automatics.row(rule.automatic).sentence, "CODE", rule.code);
 }
 
 std::string cause_of(const DoctorRule& rule) {
@@ -105,7 +56,7 @@ bool matches_words(std::string_view pattern, std::string_view lower) {
 }
 
 bool matches(const DoctorRule& rule, std::string_view pattern, std::string_view lower) {
-    const bool is_short = rule.weight == Weight::machine || is_passing(pattern);
+    const bool is_short = rule.weight != Weight::cause || is_passing(pattern);
     return is_short ? matches_words(pattern, lower) : matches_pattern(pattern, lower);
 }
 
@@ -126,15 +77,16 @@ std::string render_doctor_rules_markdown(std::vector<DoctorRule> rules) {
         "--markdown`; do not edit. -->\n\n"
         "`wheelyard-builder doctor LOG` applies these rules to a log, and so does the agent to a failed\n"
         "attempt. If several rules match, the highest weight wins (*machine*, then *cause*, then *symptom*,\n"
-        "then *hint*), then the earliest line. A line that a build may survive (a warning, a probe of a\n"
-        "configuration, a *hint*) never outranks a later error, also one that no rule knows. Nor does what "
-        "a\n"
-        "program may get over (a caught `MemoryError`, a child that was killed, a thread that could not "
-        "start)\n"
-        "outrank a later error that names a reason of its own.\n\n"
+        "then *hint*), of two causes one with a name of its own before one that many share, then the "
+        "earliest\n"
+        "line. A line that a build may survive (a warning, a probe of a configuration, a *hint*) never\n"
+        "outranks a later error, also one that no rule knows. Nor does what a program may get over (a "
+        "caught\n"
+        "`MemoryError`, a child that was killed, a thread that could not start) outrank a later error that\n"
+        "names a reason of its own.\n\n"
         "The column *agent* says what the agent does without a person, within the site's limits and\n"
         "`max_attempts`:\n\n";
-    for (const auto& row : automatics)
+    for (const auto& row : automatics.rows)
         text += "- *" + std::string(row.text) + "*: " + std::string(row.sentence) + "\n";
     std::stable_sort(rules.begin(), rules.end(), [](const DoctorRule& a, const DoctorRule& b) {
         return group_of(a.code) < group_of(b.code);
@@ -146,10 +98,10 @@ std::string render_doctor_rules_markdown(std::vector<DoctorRule> rules) {
             text += "\n## " + std::string(group) +
                     "\n\n| code | weight | cause | what to do | agent |\n|---|---|---|---|---|\n";
         }
-        text += "| `" + rule.code + "` | " + std::string(weight_text(rule.weight)) + " | " +
+        text += "| `" + rule.code + "` | " + std::string(weights.text(rule.weight)) + " | " +
                 base::replace_all(rule.cause, "|", "\\|") + " | " +
                 base::replace_all(rule.remedy, "|", "\\|") + " | " +
-                std::string(automatic_text(rule.automatic)) + " |\n";
+                std::string(automatics.text(rule.automatic)) + " |\n";
     }
     return text;
 }

@@ -7,6 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "builder/doctor/error_line.hpp"
+#include "lib/base/text/words.hpp"
+
 namespace wheelyard::builder {
 
 // How close a line is to the cause. Of several matches, the one with the highest weight wins, then the
@@ -17,8 +20,10 @@ enum class Weight {
     cause,    // something is wrong with the source, the recipe or the site
     machine,  // memory, disk space, time: other failures may be consequences of it
 };
-[[nodiscard]] std::string_view weight_text(Weight weight);
-[[nodiscard]] const std::vector<std::string>& weight_words();  // in the order of Weight
+inline constexpr auto weights = base::words<Weight>({{Weight::hint, "hint"},
+                                                     {Weight::symptom, "symptom"},
+                                                     {Weight::cause, "cause"},
+                                                     {Weight::machine, "machine"}});
 
 // What the agent does without a person, within the site's limits and max_attempts.
 enum class Automatic {
@@ -31,16 +36,31 @@ enum class Automatic {
     resume,       // resume in the same tree; this attempt counts as a preemption
     clean_tree,   // retry once in a new tree
 };
-[[nodiscard]] std::string_view automatic_text(Automatic automatic);  // "more_memory"
-[[nodiscard]] const std::vector<std::string>& automatic_words();     // in the order of Automatic
+struct AutomaticRow {
+    Automatic value;
+    std::string_view text;
+    std::string_view sentence;
+};
+inline constexpr auto automatics = base::words<Automatic, AutomaticRow>({
+    {Automatic::no, "no", "does not retry; run `wheelyard-builder retry --code CODE` after fixing the cause"},
+    {Automatic::again, "again", "retries automatically"},
+    {Automatic::wait, "wait",
+     "retries automatically, after a longer wait each time; does not count as an attempt of the build"},
+    {Automatic::more_memory, "more_memory",
+     "resumes in the same tree with more memory, or with fewer parallel jobs if the limit is reached"},
+    {Automatic::fewer_jobs, "fewer_jobs", "resumes in the same tree with half the parallel jobs"},
+    {Automatic::more_time, "more_time", "resumes in the same tree with more time"},
+    {Automatic::resume, "resume", "resumes in the same tree; this attempt counts as a preemption"},
+    {Automatic::clean_tree, "clean_tree", "retries in a new tree, unless this one was new"},
+});
 
 struct DoctorRule {
     std::string code;  // "memory.compiler_killed"
     // Lower case; a line matches if it contains any of them, ignoring case. `*` matches any text. With `?` in
     // front: a build may survive such a line, and any later error is a better explanation. With `~`: the
     // program that says so may go on; it weighs in full until an error follows that names another reason. How
-    // a line is written that says that a program is missing does not matter: each also contains `program
-    // 'NAME' not found` (error_line.hpp).
+    // a line is written that says that a program, a header or a library is missing does not matter: each also
+    // contains `program 'NAME' not found` or the like (missing_thing in doctor.hpp).
     std::vector<std::string> patterns;
     Weight weight = Weight::cause;
     Automatic automatic = Automatic::no;
@@ -49,11 +69,11 @@ struct DoctorRule {
     std::string source;   // of the excerpt: an issue, or how it was provoked
     std::string excerpt;  // lines of a real log, of which it is the cause
     // Who writes such lines (error_line.hpp), where a line shows its writer; empty: anybody.
-    std::vector<std::string> speakers = {};
+    std::vector<Speaker> speakers = {};
     std::vector<std::string> lookalikes = {};  // lines that are not of it
     bool in_warnings = false;                  // match in warnings too; a build may survive them
     bool is_consequence = false;  // of another error, or of a warning before it: explains neither away
-    bool is_shared = false;  // by many causes: its remedy names what to search for (key of the whole file)
+    bool is_shared = false;  // by many causes: any other outranks it, and its remedy names what to search for
     std::string place = {};  // "/etc/wheelyard/doctor.d/disks.toml:3:1"; empty: one of ours
 };
 
@@ -72,8 +92,8 @@ struct DoctorRule {
 // The same, and the first piece does not begin inside a word: "omnibus error" is no "bus error". "error" and
 // "exception" may, because names of exceptions end so.
 [[nodiscard]] bool matches_words(std::string_view pattern, std::string_view lower);
-// Says whether a line matches this pattern of the rule: what machines and passing patterns say is short, so
-// whole words.
+// Says whether a line matches this pattern of the rule: what machines, symptoms and passing patterns say is
+// short, so whole words.
 [[nodiscard]] bool matches(const DoctorRule& rule, std::string_view pattern, std::string_view lower);
 // The longest piece of a pattern without `*`: a matching line contains it.
 [[nodiscard]] std::string_view max_literal(std::string_view pattern);

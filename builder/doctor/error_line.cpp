@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "builder/attempt/limits.hpp"
 #include "lib/base/text/text.hpp"
@@ -48,6 +49,7 @@ constexpr auto signs = std::to_array<std::string_view>({
     "killed",                      // a shell, alone in its line
     "server terminated abruptly",  // Bazel
     "bus error",
+    "illegal instruction",
     "fatal error",     // nvfortran, cl
     "-error-unknown",  // pgcc-Error-Unknown switch: -x
     "nvc++-f-",
@@ -220,16 +222,21 @@ std::string_view bare_word(std::string_view lower) {
     lower = base::trim(lower);
     if (lower == "memoryerror") return "memoryerror: ";
     if (lower == "std::bad_alloc") return "error: std::bad_alloc";
-    constexpr std::string_view killed = "killed";
-    constexpr std::string_view said = "process killed by signal 9";
-    if (lower == killed || lower.starts_with("killed  ")) return said;
-    // "sh: line 1: 4242 Killed  nvcc -c a.cu": the number of the process stands before the word.
-    const auto at = lower.find(killed);
-    if (at == std::string_view::npos) return {};
-    const std::string_view before = base::trim(lower.substr(0, at));
-    const bool is_shell =
-        !before.empty() && base::is_ascii_digit(before.back()) && before.find(':') != std::string_view::npos;
-    return is_shell ? said : std::string_view();
+    constexpr std::pair<std::string_view, std::string_view> signals[] = {
+        {"killed", "process killed by signal 9"},
+        {"bus error", "process killed by signal 7"},
+        {"illegal instruction", "process killed by signal 4"}};
+    for (const auto& [word, said] : signals) {
+        const auto at = lower.find(word);
+        if (at == std::string_view::npos) continue;
+        const std::string_view before = base::trim(lower.substr(0, at));
+        const std::string_view after = lower.substr(at + word.size());
+        // "sh: line 1: 4242 Killed  nvcc -c a.cu": the number of the process stands before the word.
+        const bool is_shell = !before.empty() && base::is_ascii_digit(before.back()) &&
+                              before.find(':') != std::string_view::npos;
+        if (is_shell || (before.empty() && (after.empty() || after.starts_with("  ")))) return said;
+    }
+    return {};
 }
 
 bool quotes_source(std::string_view lower, std::string_view words) {
@@ -311,69 +318,34 @@ std::string plain_line(std::string_view line) {
     return text;
 }
 
-namespace {
-
-constexpr std::string_view license_manager = "license manager";
-
-struct Speaker {
-    std::string_view word;
-    std::string_view programs;  // between spaces
-};
-constexpr auto speakers = std::to_array<Speaker>({
-    {license_manager, " lmgrd lmutil lmstat "},
-    {"batch system",
-     " srun sbatch salloc slurmstepd slurmd scontrol squeue sacct sacctmgr qsub qstat qdel pbs pbs_iff "
-     "pbs_mom bsub flux "},
-    {"compiler",
-     " gcc g++ cc c++ cc1 cc1plus f951 gfortran clang clang++ flang icc icpc icx icpx ifort ifx nvc nvc++ "
-     "nvfortran pgcc pgc++ pgfortran armclang armclang++ armflang hipcc nvcc cicc ptxas craycc ftn rustc "},
-    {"linker", " ld ld.bfd ld.gold ld.lld lld mold collect2 ar ranlib "},
-    {"files", " cp mv ln rm mkdir rmdir install cat tar touch chmod chown dd unzip gzip "},
-    {"mpi", " mpirun mpiexec mpiexec.hydra orterun orted prte prterun prted hydra_pmi_proxy "},
-    {"remote login", " ssh scp kex_exchange_identification "},
-    // git's own lines begin with "fatal" and "remote".
-    {"download", " curl wget aria2c rsync git fatal remote pip pip3 uv cargo conda mamba "},
-});
-
-}  // namespace
-
-std::string_view speaker_of(std::string_view lower) {
+std::optional<Speaker> speaker_of(std::string_view lower) {
     lower = base::trim(lower);
     // The first line of FlexNet's text is the compiler's, the others have no name in front.
     if (lower.find("flexnet") != std::string_view::npos ||
         lower.find("vendor daemon") != std::string_view::npos)
-        return license_manager;
+        return Speaker::license_manager;
     const auto colon = lower.substr(0, max_speaker_bytes).find(':');
-    if (colon == std::string_view::npos) return {};
+    if (colon == std::string_view::npos) return std::nullopt;
     std::string_view name = lower.substr(0, colon);
     // Words in front make a sentence, except in "intel(r) icc: error" and "=>> pbs: job killed".
     if (const auto space = name.find_last_of(' '); space != std::string_view::npos) {
         const std::string_view before = base::trim(name.substr(0, space));
-        if (before != "=>>" && !before.ends_with("(r)")) return {};
+        if (before != "=>>" && !before.ends_with("(r)")) return std::nullopt;
         name.remove_prefix(space + 1);
     }
     name = base::base_name(name);
+    if (name.ends_with("error") || name.ends_with("exception")) name = name.substr(0, name.find('.'));
     const auto dash = name.find_last_of('-');  // gcc-12
     if (dash != std::string_view::npos &&
         name.substr(dash + 1).find_first_not_of("0123456789.") == std::string_view::npos)
         name = name.substr(0, dash);
     // x86_64-linux-gnu-ld has three parts before it; hpcx-install is a program of its own.
     if (const auto last = name.find_last_of('-'); last != name.find('-')) name.remove_prefix(last + 1);
-    if (name.empty()) return {};
+    if (name.empty()) return std::nullopt;
     const std::string wanted = " " + std::string(name) + " ";
-    for (const auto& one : speakers)
-        if (one.programs.find(wanted) != std::string_view::npos) return one.word;
-    return {};
-}
-
-const std::vector<std::string>& speaker_words() {
-    static const std::vector<std::string> words = [] {
-        std::vector<std::string> all;
-        for (const auto& one : speakers)
-            all.emplace_back(one.word);
-        return all;
-    }();
-    return words;
+    for (const SpeakerRow& one : speakers.rows)
+        if (one.programs.find(wanted) != std::string_view::npos) return one.value;
+    return std::nullopt;
 }
 
 }  // namespace wheelyard::builder

@@ -3,10 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
+
+#include "lib/base/text/words.hpp"
 
 namespace wheelyard::builder {
 
@@ -44,11 +46,46 @@ inline constexpr std::size_t max_parsed_line_bytes = 4096;
 // Like is_harmless, but does not count warnings as harmless: for rules with in_warnings.
 [[nodiscard]] bool is_only_a_check(std::string_view lower);
 
-// Who writes the line (in lower case), where it begins with the name of a program: "srun: error: …" is of the
-// "batch system", "/usr/bin/ld: …" of a "linker", "fatal: …", which is git's, of a "download". Empty: it does
-// not show.
-[[nodiscard]] std::string_view speaker_of(std::string_view lower);
-[[nodiscard]] const std::vector<std::string>& speaker_words();
+// Who writes a line that begins with the name of a program.
+enum class Speaker {
+    license_manager,
+    batch_system,
+    compiler,
+    linker,
+    files,
+    service,
+    mpi,
+    remote_login,
+    download
+};
+struct SpeakerRow {
+    Speaker value;
+    std::string_view text;
+    std::string_view programs;  // between spaces
+};
+inline constexpr auto speakers = base::words<Speaker, SpeakerRow>({
+    {Speaker::license_manager, "license manager", " lmgrd lmutil lmstat "},
+    {Speaker::batch_system, "batch system",
+     " srun sbatch salloc slurmstepd slurmd scontrol squeue sacct sacctmgr qsub qstat qdel pbs pbs_iff "
+     "pbs_mom bsub flux "},
+    {Speaker::compiler, "compiler",
+     " gcc g++ cc c++ cc1 cc1plus f951 gfortran clang clang++ flang icc icpc icx icpx ifort ifx nvc nvc++ "
+     "nvfortran pgcc pgc++ pgfortran armclang armclang++ armflang hipcc nvcc cicc ptxas craycc ftn rustc "},
+    {Speaker::linker, "linker", " ld ld.bfd ld.gold ld.lld lld mold collect2 ar ranlib "},
+    {Speaker::files, "files", " cp mv ln rm mkdir rmdir install cat tar touch chmod chown dd unzip gzip "},
+    // What a program of the job talks to, by the program or by the package of a Python exception.
+    {Speaker::service, "service",
+     " docker podman redis psycopg2 pymysql pymongo sqlalchemy torch ray distributed x11 "},
+    {Speaker::mpi, "mpi", " mpirun mpiexec mpiexec.hydra orterun orted prte prterun prted hydra_pmi_proxy "},
+    {Speaker::remote_login, "remote login", " ssh scp kex_exchange_identification "},
+    // git's own lines begin with "fatal" and "remote".
+    {Speaker::download, "download",
+     " curl wget aria2c rsync git fatal remote pip pip3 uv cargo conda mamba "},
+});
+
+// "srun: error: …" is of the batch system, "/usr/bin/ld: …" of a linker, "fatal: …", which is git's, of a
+// download. Absent: the line (in lower case) does not show its writer.
+[[nodiscard]] std::optional<Speaker> speaker_of(std::string_view lower);
 
 struct SourceLine {
     std::string file;

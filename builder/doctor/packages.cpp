@@ -87,12 +87,12 @@ Wanted missing_at_run_time(std::string_view lower) {
     const auto suffix = name.find(".so");
     if (!name.starts_with("lib") || suffix == std::string_view::npos) return {};
     constexpr std::size_t prefix = 3;
-    return {WantedKind::library, std::string(name.substr(prefix, suffix - prefix))};
+    return {WantedKind::library, std::string(name.substr(prefix, suffix - prefix)), {}};
 }
 
 bool may_be_header(std::string_view name) {
     return name.find(".h") != std::string_view::npos || name.find('.') == std::string_view::npos ||
-           name.ends_with(".inc");
+           name.ends_with(".inc") || name.ends_with(".cuh");
 }
 
 bool is_name(std::string_view name) {
@@ -110,7 +110,7 @@ Wanted named(const Naming& naming, std::string_view lower) {
     if (naming.before.empty()) rest.remove_prefix(std::min(rest.find_last_of(" :\"") + 1, rest.size()));
     const std::string_view name = naming.kind == WantedKind::header ? base::base_name(rest) : rest;
     if (!is_name(name) || (naming.kind == WantedKind::header && !may_be_header(name))) return {};
-    return {naming.kind, std::string(name)};
+    return {naming.kind, std::string(name), std::string(rest)};
 }
 
 const Install* find_install(const Wanted& wanted) {
@@ -143,7 +143,31 @@ Wanted wanted_by(std::string_view line) {
         if (auto wanted = named(naming, lower); wanted.kind != WantedKind::nothing) return wanted;
     }
     auto program = missing_program(lower);
-    return is_name(program) ? Wanted{WantedKind::program, std::move(program)} : Wanted{};
+    return is_name(program) ? Wanted{WantedKind::program, std::move(program), {}} : Wanted{};
+}
+
+namespace {
+
+// Says whether the source names a header of its own tree: "/b/rabit/src/a.cc:15:10: fatal error: rabit/io.h: …".
+bool is_own_header(std::string_view lower, std::string_view path) {
+    const auto end = path.find('/');
+    if (end == std::string_view::npos) return false;
+    const std::string file = "/" + source_line_of(lower).file;
+    return file.find("/" + std::string(path.substr(0, end + 1))) != std::string::npos &&
+           file.find("/include/") == std::string::npos;
+}
+
+}  // namespace
+
+std::string missing_thing(std::string_view lower) {
+    if (const auto program = missing_program(lower); !program.empty())
+        return "program '" + program + "' not found";
+    const Wanted wanted = wanted_by(lower);
+    if (wanted.kind == WantedKind::header)
+        return (is_own_header(lower, wanted.path) ? "own header '" : "header '") + wanted.path +
+               "' not found";
+    if (wanted.kind == WantedKind::library) return "library '" + wanted.name + "' not found";
+    return {};
 }
 
 std::string install_commands(const Wanted& wanted) {

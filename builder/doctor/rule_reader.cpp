@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "builder/doctor/error_line.hpp"
 #include "builder/doctor/rule_book.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/toml_rows.hpp"
@@ -38,36 +37,31 @@ std::string wrong_pattern(const std::string& pattern) {
     return {};
 }
 
-std::string wrong_speaker(const std::string& speaker) {
-    const auto& words = speaker_words();
-    if (std::find(words.begin(), words.end(), speaker) != words.end()) return {};
-    return "`speakers` has \"" + speaker + "\", and may have " + base::join(words, ", ");
-}
-
-template <const auto& words, typename Enum>
-std::optional<Enum> word_called(const std::string& text) {
-    const std::vector<std::string>& all = words();
-    const auto found = std::find(all.begin(), all.end(), text);
-    return found == all.end() ? std::nullopt : std::optional(static_cast<Enum>(found - all.begin()));
-}
-
 // Of what a rule of the site leaves out, the rule that it overrides has the values.
 const io::TomlRows<DoctorRule>& rule_rows() {
     using R = DoctorRule;
     using io::key;
     static const io::TomlRows<R> rows{
         key("patterns", &R::patterns, {.if_empty = "`patterns` is missing or empty", .check = wrong_pattern}),
-        io::parsed<word_called<weight_words, Weight>>("weight", &R::weight, "", {.choices = weight_words()}),
-        io::parsed<word_called<automatic_words, Automatic>>("automatic", &R::automatic, "",
-                                                            {.choices = automatic_words()}),
+        io::word<weights>("weight", &R::weight),
+        io::word<automatics>("automatic", &R::automatic),
         key("cause", &R::cause),
         key("remedy", &R::remedy),
         key("source", &R::source),
         key("excerpt", &R::excerpt),
-        key("speakers", &R::speakers, {.check = wrong_speaker}),
+        io::word<speakers>("speakers", &R::speakers),
         key("lookalikes", &R::lookalikes),
         key("in_warnings", &R::in_warnings),
         key("is_consequence", &R::is_consequence),
+    };
+    return rows;
+}
+
+// At the top of a file, for all its rules.
+const io::TomlRows<DoctorRule>& file_rows() {
+    static const io::TomlRows<DoctorRule> rows{
+        io::key("shared_by_many", &DoctorRule::is_shared),
+        io::word<speakers>("speakers", &DoctorRule::speakers),
     };
     return rows;
 }
@@ -111,19 +105,16 @@ void read_rules(std::string_view text, const std::filesystem::path& file, const 
     auto document = io::TomlDocument::parse(text, file);
     if (!document) return into.problems.push_back(document.error().text());
     io::TomlTable root = document->root();
-    const bool is_shared = root.boolean_or("shared_by_many", false);
-    const auto speakers = root.strings_or("speakers", {});
-    for (const auto& one : speakers)
-        if (const auto wrong = wrong_speaker(one); !wrong.empty()) root.report("speakers", wrong);
+    DoctorRule of_file;
+    file_rows().read(root, of_file);
     for (io::TomlTable table : root.tables("rule")) {
         const std::string code = table.string("code");
         const DoctorRule* overridden = check_code(table, code, ours, into);
-        DoctorRule rule = overridden != nullptr ? *overridden : DoctorRule();
+        DoctorRule rule = overridden != nullptr ? *overridden : of_file;
         rule.code = code;
-        if (overridden == nullptr) rule.speakers = speakers;
         rule_rows().read(table, rule);
         check_rule(table, rule);
-        rule.is_shared = is_shared || rule.is_shared;
+        rule.is_shared = of_file.is_shared || rule.is_shared;
         if (ours != nullptr) {
             rule.place = table.place();
             for (const auto& pattern : rule.patterns)

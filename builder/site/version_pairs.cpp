@@ -15,12 +15,12 @@ namespace {
 namespace fs = std::filesystem;
 
 struct UseRow {
-    PairUse use;
+    PairUse value;
     std::string_view text;
     std::string_view heading;
     std::string_view about;
 };
-constexpr std::array<UseRow, 5> use_rows = {{
+constexpr auto uses = base::words<PairUse, UseRow>({
     {PairUse::companion, "companion", "Companions",
      "Each version of a companion is built against this version of its package, and pinned to it; one of a\n"
      "stable ABI is built once, and requires the version that it is built against or a newer one.\n"
@@ -36,13 +36,7 @@ constexpr std::array<UseRow, 5> use_rows = {{
      "site.toml builds it."},
     {PairUse::machine, "machine", "The machine",
      "What the source refuses, of the same. A cell outside these is impossible."},
-}};
-
-std::optional<PairUse> use_called(std::string_view text) {
-    const auto* row = std::find_if(use_rows.begin(), use_rows.end(),
-                                   [text](const UseRow& one) { return one.text == text; });
-    return row == use_rows.end() ? std::nullopt : std::optional(row->use);
-}
+});
 
 bool is_version_range(const std::string& text) {
     return !text.empty() && wheel::SpecifierSet::parse(text).has_value();
@@ -75,9 +69,6 @@ const io::TomlRows<VersionsFile>& file_of_versions_rows() {
     using io::key;
     static const io::TomlRows<VersionsFile> rows = [] {
         const io::TextCheck specifier = io::must(is_version_range, "a specifier such as `>=2.3,<2.6`");
-        std::vector<std::string> uses;
-        for (const UseRow& row : use_rows)
-            uses.emplace_back(row.text);
         return io::TomlRows<VersionsFile>{
             io::config_version<VersionsFile>(),
             key("sources", &VersionsFile::sources),
@@ -87,7 +78,7 @@ const io::TomlRows<VersionsFile>& file_of_versions_rows() {
                           key("versions", &V::versions, {.check = specifier}),
                           key("with", &V::with, {.is_required = true, .normal = wheel::normalize_name}),
                           key("allowed", &V::allowed, {.is_required = true, .check = specifier}),
-                          io::parsed<use_called>("use", &V::use, "", {.choices = std::move(uses)}),
+                          io::word<uses>("use", &V::use),
                           key("stable_abi", &V::stable_abi),
                           key("why", &V::why),
                           key("source", &V::source, {.is_required = true}),
@@ -116,12 +107,6 @@ std::string link_to(const std::string& source) {
 }
 
 }  // namespace
-
-std::string_view pair_use_text(PairUse use) {
-    const auto* row =
-        std::find_if(use_rows.begin(), use_rows.end(), [use](const UseRow& one) { return one.use == use; });
-    return row == use_rows.end() ? std::string_view() : row->text;
-}
 
 std::string VersionPair::text() const {
     return with + allowed + " (" + package + versions + ": " + (why.empty() ? "" : why + "; ") + source +
@@ -187,11 +172,11 @@ std::string render_version_pairs_markdown(const std::vector<VersionPair>& pairs)
         "`WHEELYARD_UPDATE_GOLDEN=1 ctest -R site/version_pairs` writes it, and\n"
         "[`scripts/check-pairs`](../../scripts/check-pairs) lists what the metadata of an index's wheels "
         "demands beside it.\n";
-    for (const auto& row : use_rows) {
+    for (const UseRow& row : uses.rows) {
         text += "\n## " + std::string(row.heading) + "\n\n" + std::string(row.about) + "\n\n";
         text += "| package | with | why | source |\n|---|---|---|---|\n";
         for (const auto& pair : pairs) {
-            if (pair.use != row.use) continue;
+            if (pair.use != row.value) continue;
             const std::string versions = pair.versions.empty() ? ", any" : pair.versions;
             text += "| `" + pair.package + versions + "` | `" + pair.with + pair.allowed + "` | " +
                     (pair.stable_abi ? "stable ABI: " : "") + pair.why + " | " + link_to(pair.source) +

@@ -31,8 +31,6 @@ enum class PairUse {
     machine,  // of what the site provides, which the source refuses otherwise: a Python, a module, a library
 };
 
-// The word of `use` in the table.
-[[nodiscard]] std::string_view pair_use_text(PairUse use);
 // Of what the site provides.
 [[nodiscard]] constexpr bool is_of_machine(PairUse use) {
     return use == PairUse::machine || use == PairUse::tested;

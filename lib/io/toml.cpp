@@ -221,11 +221,6 @@ std::optional<fs::path> TomlTable::path_if(std::string_view key) {
     return resolve(problems_->file, *text);
 }
 
-fs::path TomlTable::path(std::string_view key) {
-    require(key, "a path");
-    return path_if(key).value_or(fs::path());
-}
-
 std::vector<std::string> TomlTable::strings_or(std::string_view key, std::vector<std::string> fallback) {
     const auto* node = read(key);
     if (!node) return fallback;

@@ -43,7 +43,6 @@ class TomlTable {
     // Required values. Absent: a problem at the table's place, and an empty value.
     std::string string(std::string_view key);
     std::int64_t integer(std::string_view key, std::int64_t min, std::int64_t max);
-    std::filesystem::path path(std::string_view key);  // relative to the configuration file
     TomlTable table(std::string_view key);
 
     // Says whether the key is there; otherwise notes the same problem: "`KEY` is missing (expected EXPECTED,
@@ -55,7 +54,7 @@ class TomlTable {
     std::optional<std::string> string_if(std::string_view key);
     std::int64_t integer_or(std::string_view key, std::int64_t fallback, std::int64_t min, std::int64_t max);
     bool boolean_or(std::string_view key, bool fallback);
-    std::optional<std::filesystem::path> path_if(std::string_view key);
+    std::optional<std::filesystem::path> path_if(std::string_view key);  // relative to the configuration file
     std::vector<std::string> strings_or(std::string_view key,
                                         std::vector<std::string> fallback);  // array of strings
     // One of `choices`; otherwise a problem that lists them.
@@ -70,7 +69,7 @@ class TomlTable {
     // The names of all keys, for tables with arbitrary keys ([packages.NAME]).
     [[nodiscard]] std::vector<std::string> keys() const;
 
-    // A path that is relative to the configuration file, as path() has it.
+    // A path that is relative to the configuration file, as path_if() has it.
     [[nodiscard]] std::filesystem::path resolved(const std::string& path) const;
 
     // "file:line:column" of a key (or of the table), for problems that the caller finds.

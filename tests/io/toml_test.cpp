@@ -55,7 +55,7 @@ CC = "gcc"
     CHECK(root.string("name") == "bede");
     CHECK(root.integer("port", 1, 65535) == 8080);
     CHECK(root.boolean_or("fast", false));
-    CHECK(root.path("cache") == "/etc/farm/cache/blobs");
+    CHECK(root.path_if("cache") == "/etc/farm/cache/blobs");
     CHECK(root.path_if("data") == fs::path("/srv/data"));
     CHECK(root.strings_or("modules", {}) == std::vector<std::string>{"gcc/12", "cuda"});
     CHECK(root.choice_or("level", "info", {"info", "warn"}) == "warn");
@@ -172,7 +172,7 @@ TEST_CASE("a wrong type is reported with the expected and the found type") {
                     [](TomlTable& root) {
                         root.string("a");
                         root.boolean_or("b", false);
-                        root.path("c");
+                        root.path_if("c");
                         root.strings_or("d", {});
                         root.table("e").string("inner");
                         root.tables("f");
@@ -199,11 +199,9 @@ TEST_CASE("a missing key is reported at its table, with its dotted name and a su
           "/etc/farm/site.toml:3:1: unknown key `ulr`; did you mean `url`?");
     CHECK(problems_of("",
                       [](TomlTable& root) {
-                          root.path("data");
                           root.integer("port", 1, 9);
                           root.table("registry").string("url");  // reported once, for the table
                       }) ==
-          "/etc/farm/site.toml:1:1: `data` is missing (expected a path, found nothing)\n"
           "/etc/farm/site.toml:1:1: `port` is missing (expected an integer, found nothing)\n"
           "/etc/farm/site.toml:1:1: `registry` is missing (expected a table, found nothing)");
     CHECK(problems_of("", [](TomlTable& root) { root.table_or_empty("registry").string("url"); }) ==
@@ -243,12 +241,12 @@ TEST_CASE("a path never ends in a slash") {
     for (const auto& row : rows) {
         CAPTURE(row.written);
         auto document = parsed("data = \"" + row.written + "\"");
-        CHECK(document.root().path("data") == row.read);
+        CHECK(document.root().path_if("data") == row.read);
     }
 }
 
 TEST_CASE("an empty path is invalid") {
-    CHECK(problems_of("data = \"\"", [](TomlTable& root) { CHECK(root.path("data").empty()); }) ==
+    CHECK(problems_of("data = \"\"", [](TomlTable& root) { CHECK_FALSE(root.path_if("data")); }) ==
           "/etc/farm/site.toml:1:8: `data` is empty (expected a path, found the string \"\")");
 }
 
@@ -332,7 +330,7 @@ TEST_CASE("a file is read from disk; a missing one has its own error code") {
     CHECK(absent.error().value == file.native());
     REQUIRE(base::replace_file(file, "data = \"../data\""));
     auto document = TomlDocument::read(file).value();
-    CHECK(document.root().path("data") == dir.path().parent_path() / "data");
+    CHECK(document.root().path_if("data") == dir.path().parent_path() / "data");
     CHECK(document.finish());
     CHECK(TomlDocument::read(dir.path()).error().code == "os.EISDIR");
     CHECK(is_of_configuration(TomlDocument::read(dir.path()).error()));

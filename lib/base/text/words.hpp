@@ -4,6 +4,11 @@
 //     colours.text(Colour::red) == "red"
 //     colours.find("green") == Colour::green
 //     colours.list() == "`red`, `green`"
+//
+// A table that has more than the word names its own Row, with the members `value` and `text`:
+//
+//     constexpr auto pages = words<Page, PageRow>({{Page::first, "first", "Title"}});
+//     pages.row(Page::first).title == "Title"
 #pragma once
 
 #include <array>
@@ -23,21 +28,22 @@ struct Word {
     std::string_view text;
 };
 
-template <typename Value, std::size_t Count>
+template <typename Value, std::size_t Count, typename Row = Word<Value>>
 struct Words {
-    std::array<Word<Value>, Count> rows;
+    std::array<Row, Count> rows;
 
     // A value without a row is a bug: a failed check.
-    [[nodiscard]] std::string_view text(Value value) const {
-        for (const auto& row : rows) {
-            if (row.value == value) return row.text;
+    [[nodiscard]] const Row& row(Value value) const {
+        for (const Row& one : rows) {
+            if (one.value == value) return one;
         }
         WHEELYARD_CHECK(false);
-        return {};
+        return rows.front();
     }
+    [[nodiscard]] std::string_view text(Value value) const { return row(value).text; }
     [[nodiscard]] constexpr std::optional<Value> find(std::string_view text) const {
-        for (const auto& row : rows) {
-            if (row.text == text) return row.value;
+        for (const Row& one : rows) {
+            if (one.text == text) return one.value;
         }
         return std::nullopt;
     }
@@ -50,16 +56,16 @@ struct Words {
     // "`red`, `green`"; without an empty word.
     [[nodiscard]] std::string list() const {
         std::string all;
-        for (const auto& row : rows) {
-            if (!row.text.empty()) all += (all.empty() ? "`" : ", `") + std::string(row.text) + "`";
+        for (const Row& one : rows) {
+            if (!one.text.empty()) all += (all.empty() ? "`" : ", `") + std::string(one.text) + "`";
         }
         return all;
     }
 };
 
-template <typename Value, std::size_t Count>
-[[nodiscard]] constexpr Words<Value, Count> words(const Word<Value> (&rows)[Count]) {
-    Words<Value, Count> made{};
+template <typename Value, typename Row = Word<Value>, std::size_t Count>
+[[nodiscard]] constexpr Words<Value, Count, Row> words(const Row (&rows)[Count]) {
+    Words<Value, Count, Row> made{};
     for (std::size_t i = 0; i < Count; ++i)
         made.rows[i] = rows[i];
     return made;

@@ -21,6 +21,21 @@ TEST_CASE("every value with a row has a word that is read back") {
     static_assert(colours.find("red") == Colour::red);
 }
 
+struct Lamp {
+    Colour value;
+    std::string_view text;
+    int watts;
+};
+constexpr auto lamps = words<Colour, Lamp>({{Colour::red, "red", 5}, {Colour::green, "green", 7}});
+
+TEST_CASE("a table may have more than the words") {
+    CHECK(lamps.row(Colour::green).watts == 7);
+    CHECK(lamps.text(Colour::red) == "red");
+    CHECK(lamps.list() == "`red`, `green`");
+    static_assert(lamps.find("green") == Colour::green);
+    CHECK_THROWS_AS((void)lamps.row(Colour::missing), std::logic_error);
+}
+
 TEST_CASE("the error about an unknown word has the word and names the known ones") {
     CHECK(colours.parse("red", "colour.unknown", "Not a colour") == Colour::red);
     const auto blue = colours.parse("blue", "colour.unknown", "Not a colour");

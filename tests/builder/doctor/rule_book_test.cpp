@@ -104,7 +104,7 @@ TEST_CASE("a rule with a mistake is named and left out; the others of its file h
         {with("code", "code = 'site.new'\noverride = true"), "Wheelyard's own rules have no site.new"},
         {with("automatic", "automatic = 'soon'"), "automatic"},
         {with("automatic", "weight = 'heavy'"), "weight"},
-        {with("automatic", "speakers = ['python']"), "`speakers` has \"python\", and may have"},
+        {with("automatic", "speakers = ['python']"), "`mpi`, `remote login`, `download`, found `python`"},
         {with("automatic", "retry = 'wait'"), "unknown key `retry`"},
         {with("patterns", ""), "`patterns` is missing or empty"},
         {with("patterns", "patterns = ['Licence pool']"), "is not lower case"},
