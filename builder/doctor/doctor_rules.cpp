@@ -14,16 +14,21 @@ struct AutomaticRow {
     std::string_view text;
     std::string_view sentence;
 };
-constexpr std::array<AutomaticRow, 8> automatics = {{
+constexpr std::array<AutomaticRow, 10> automatics = {{
     {Automatic::no, "no", "does not retry; run `wheelyard-builder retry --code CODE` after fixing the cause"},
     {Automatic::again, "again", "retries automatically"},
     {Automatic::wait, "wait",
      "retries automatically, after a longer wait each time; does not count as an attempt of the build"},
     {Automatic::more_memory, "more_memory",
      "resumes in the same tree with more memory, or with fewer parallel jobs if the limit is reached"},
+    {Automatic::killed, "killed",
+     "resumes in the same tree, with more memory unless the scheduler or the kernel says that it did not run "
+     "out"},
     {Automatic::fewer_jobs, "fewer_jobs", "resumes in the same tree with half the parallel jobs"},
     {Automatic::more_time, "more_time", "resumes in the same tree with more time"},
     {Automatic::resume, "resume", "resumes in the same tree; this attempt counts as a preemption"},
+    {Automatic::node_failure, "node_failure",
+     "resumes in the same tree; this attempt counts as a node failure"},
     {Automatic::clean_tree, "clean_tree", "retries in a new tree, unless this one was new"},
 }};
 

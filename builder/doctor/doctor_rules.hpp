@@ -26,10 +26,12 @@ enum class Automatic {
     again,  // retry: the problem may be gone
     wait,  // retry after a wait that grows each time: a server or the network may come back; no attempt of the build
     more_memory,  // resume in the same tree with more memory, or with fewer jobs where no more is allowed
-    fewer_jobs,   // resume in the same tree with half the parallel jobs
-    more_time,    // resume in the same tree with more time
-    resume,       // resume in the same tree; this attempt counts as a preemption
-    clean_tree,   // retry once in a new tree
+    killed,  // resume in the same tree, with more memory if the scheduler or the kernel says that it ran out
+    fewer_jobs,    // resume in the same tree with half the parallel jobs
+    more_time,     // resume in the same tree with more time
+    resume,        // resume in the same tree; this attempt counts as a preemption
+    node_failure,  // the same; it counts as a node failure
+    clean_tree,    // retry once in a new tree
 };
 [[nodiscard]] std::string_view automatic_text(Automatic automatic);  // "more_memory"
 [[nodiscard]] const std::vector<std::string>& automatic_words();     // in the order of Automatic
