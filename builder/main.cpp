@@ -111,7 +111,7 @@ void add_closure_options(CLI::App& app, ClosureOptions& options) {
     app.add_option("--python", options.python, "The version of one [[python]] (default: the only one)")
         ->type_name("VERSION");
     CLI::Option* const compiled =
-        app.add_flag("--compiled", options.compiled, "Take pure wheels from the index (the default)");
+        app.add_flag("--compiled", options.compiled, "Build it and what has platform wheels (the default)");
     app.add_flag("--source", options.source, "Build everything, build tools too")->excludes(compiled);
     app.add_option("--explain", options.explained, "Show why a project is there")->type_name("NAME");
     app.add_option("--lock", options.lock, "Write the run-time part as a pylock.toml (PEP 751)")

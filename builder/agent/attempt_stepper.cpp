@@ -251,7 +251,11 @@ base::Status AttemptStepper::wait(Attempt& attempt, const base::Error& reason, b
 }
 
 base::Status AttemptStepper::fail(Attempt& attempt, Failure failure) {
-    diagnose(attempt, ports_.folder_of(attempt), *ports_.site.doctor_rules, failure);
+    const AttemptFolder folder = ports_.folder_of(attempt);
+    std::error_code error;
+    const auto space = std::filesystem::space(folder.root, error);  // without an answer all are the largest
+    diagnose(attempt, folder, *ports_.site.doctor_rules, space.capacity == 0 ? UINT64_MAX : space.available,
+             failure);
     if (makes_wheel(attempt.asked.purpose) && failure.end && is_by_size(*failure.end)) {
         failure.error = with_the_maximum(std::move(failure.error), *failure.end, attempt, ports_.site);
         failure.error = with_sizes(std::move(failure.error), ports_.site, ports_.recipe_of(attempt));

@@ -70,6 +70,7 @@ base::Result<ExitRecord> parse_exit_record(std::string_view text, std::string_vi
     record.exit_code = static_cast<int>(code);
     record.phase = json.string_or("phase", "");
     record.ended = from_ms(json.int_or("ended_ms", 0));
+    if (const auto kills = json.int_or("oom_kills", -1); kills >= 0) record.oom_kills = kills;
     const io::Json* phases = json.find("phases");
     if (phases != nullptr && phases->as_array() != nullptr) {
         for (const auto& phase : *phases->as_array()) {

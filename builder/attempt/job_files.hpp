@@ -122,6 +122,8 @@ struct ExitRecord {
     std::string phase;  // the last one
     std::vector<PhaseRecord> phases;
     base::UnixMicros ended = 0;
+    // How many of its processes the kernel killed because memory ran out; nullopt: it does not say.
+    std::optional<std::int64_t> oom_kills;
 };
 // Why the job was asked to end: "time_limit", "terminated" (no reason is known); empty: it was not.
 [[nodiscard]] std::string read_cut(const AttemptFolder& folder);

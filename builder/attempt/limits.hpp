@@ -33,6 +33,9 @@ inline constexpr int max_network_failures = 40;
 inline constexpr std::int64_t network_wait_first_ms = 60'000;
 inline constexpr std::int64_t max_network_wait_ms = std::int64_t{12} * 60 * 60'000;
 
+// A folder with less room is full: an error that follows is its consequence.
+inline constexpr std::uint64_t min_free_bytes = base::mib;
+
 // Attempts that are in preparation at once: downloads and unpacked trees on one login node.
 inline constexpr int max_preparing = 2;
 // Attempts that wait for a source that does not answer: each delays a tick by up to one connection timeout.

@@ -63,7 +63,7 @@ struct ClosureOptions : SiteOptions {
     bool json = false;
     std::string requirement;
     std::string python;          // of [[python]]; empty: the only one
-    bool compiled = false;       // pure wheels are taken; the default
+    bool compiled = false;       // only what is wanted and what has platform wheels; the default
     bool source = false;         // everything is built here
     std::string explained;       // a project
     std::filesystem::path lock;  // pylock.toml

@@ -80,7 +80,10 @@ base::Result<TickReport> tick_and_stay(Workplace& place, StatusSender& sender, b
             return report;
         }
         if (!stay || !is_at_work) return report;
-        place.clock().sleep_ms(next_tick_ms((place.clock().now() - began) / 1000));
+        const bool asks = place.site().scheduler->batch &&
+                          (!report || std::any_of(report->active.begin(), report->active.end(),
+                                                  [](const Attempt& a) { return may_have_job(a.state); }));
+        place.clock().sleep_ms(next_tick_ms((place.clock().now() - began) / 1000, asks));
     }
 }
 

@@ -64,8 +64,10 @@ bool is_settled(const TickReport& report) {
             (paused || std::none_of(cells.begin(), cells.end(), is_waiting)));
 }
 
-std::int64_t next_tick_ms(std::int64_t unchanged_ms) {
-    return std::clamp(unchanged_ms / run_poll_share, run_poll_ms, max_run_poll_ms);
+std::int64_t next_tick_ms(std::int64_t unchanged_ms, bool asks_batch_system) {
+    const std::int64_t wanted = unchanged_ms / run_poll_share;
+    return asks_batch_system ? std::clamp(wanted, batch_poll_ms, max_batch_poll_ms)
+                             : std::clamp(wanted, run_poll_ms, max_run_poll_ms);
 }
 
 namespace {
@@ -146,7 +148,10 @@ base::Result<Plan> tick_until(Workplace& place, Screen& screen,
                         "; stopping. No work is lost: the next `run` or `tick` continues.");
             return place.agent().look();
         }
-        place.clock().sleep_ms(next_tick_ms((place.clock().now() - changed) / 1000));
+        const bool asks =
+            place.site().scheduler->batch &&
+            std::any_of(active.begin(), active.end(), [](const Attempt& a) { return may_have_job(a.state); });
+        place.clock().sleep_ms(next_tick_ms((place.clock().now() - changed) / 1000, asks));
     }
 }
 

@@ -58,10 +58,12 @@ class TickLines {
 // `run` returns if nothing has changed for this long.
 inline constexpr std::int64_t run_patience_ms = 10 * 60'000;
 // The interval between ticks of `run`, `reproduce` and `tick --stay`: a twentieth of the time without a
-// change, within these. squeue(1) asks for no loops that load slurmctld, and a build of hours needs no tick
-// each second.
+// change, within these. Each tick asks a batch system once about all jobs of the site: squeue(1) asks for no
+// loops that load slurmctld, which answers everybody.
 inline constexpr std::int64_t run_poll_ms = 400;
 inline constexpr std::int64_t max_run_poll_ms = 10'000;
+inline constexpr std::int64_t batch_poll_ms = 2'000;  // while the batch system has a job of the site
+inline constexpr std::int64_t max_batch_poll_ms = 60'000;
 inline constexpr std::int64_t run_poll_share = 20;
 
 [[nodiscard]] std::string event_line(const Attempt& attempt, const std::string& text);
@@ -72,7 +74,7 @@ inline constexpr std::int64_t run_poll_share = 20;
 // Says whether nothing is left that this program can do, now or after its own jobs.
 [[nodiscard]] bool is_settled(const TickReport& report);
 // The interval to the next tick if no attempt has moved for `unchanged_ms`.
-[[nodiscard]] std::int64_t next_tick_ms(std::int64_t unchanged_ms);
+[[nodiscard]] std::int64_t next_tick_ms(std::int64_t unchanged_ms, bool asks_batch_system);
 // Ticks until it is enough, or nothing has changed for run_patience_ms (if the registry is down, for
 // example).
 [[nodiscard]] base::Result<Plan> tick_until(Workplace& place, Screen& screen,

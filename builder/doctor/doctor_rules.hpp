@@ -31,10 +31,12 @@ enum class Automatic {
     again,  // retry: the problem may be gone
     wait,  // retry after a wait that grows each time: a server or the network may come back; no attempt of the build
     more_memory,  // resume in the same tree with more memory, or with fewer jobs where no more is allowed
-    fewer_jobs,   // resume in the same tree with half the parallel jobs
-    more_time,    // resume in the same tree with more time
-    resume,       // resume in the same tree; this attempt counts as a preemption
-    clean_tree,   // retry once in a new tree
+    killed,  // resume in the same tree, with more memory if the scheduler or the kernel says that it ran out
+    fewer_jobs,    // resume in the same tree with half the parallel jobs
+    more_time,     // resume in the same tree with more time
+    resume,        // resume in the same tree; this attempt counts as a preemption
+    node_failure,  // the same; it counts as a node failure
+    clean_tree,    // retry once in a new tree
 };
 struct AutomaticRow {
     Automatic value;
@@ -48,9 +50,14 @@ inline constexpr auto automatics = base::words<Automatic, AutomaticRow>({
      "retries automatically, after a longer wait each time; does not count as an attempt of the build"},
     {Automatic::more_memory, "more_memory",
      "resumes in the same tree with more memory, or with fewer parallel jobs if the limit is reached"},
+    {Automatic::killed, "killed",
+     "resumes in the same tree, with more memory unless the scheduler or the kernel says that it did not run "
+     "out"},
     {Automatic::fewer_jobs, "fewer_jobs", "resumes in the same tree with half the parallel jobs"},
     {Automatic::more_time, "more_time", "resumes in the same tree with more time"},
     {Automatic::resume, "resume", "resumes in the same tree; this attempt counts as a preemption"},
+    {Automatic::node_failure, "node_failure",
+     "resumes in the same tree; this attempt counts as a node failure"},
     {Automatic::clean_tree, "clean_tree", "retries in a new tree, unless this one was new"},
 });
 

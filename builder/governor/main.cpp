@@ -16,7 +16,9 @@
 namespace {
 
 constexpr const char* help =
-    "Runs any unmodified build without running out of memory.\n\n"
+    "Runs an unmodified build without running out of memory: its compiles of C, C++, CUDA, HIP\n"
+    "and Fortran start when they fit. cargo and go get as many jobs as fit (CARGO_BUILD_JOBS,\n"
+    "GOMAXPROCS); a -j or -p that they are called with stays, and may be too many.\n\n"
     "  wheelyard-governor [options] -- CMD        run CMD; the options are below\n"
     "  wheelyard-governor history show|export|import\n"
     "  wheelyard-governor bound … -- CMD          run CMD within limits of processes, memory, disk, time\n"

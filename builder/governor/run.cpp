@@ -155,7 +155,7 @@ std::string capped(const char* variable, unsigned cap) {
     return std::to_string(std::clamp<std::uint64_t>(own, 1, cap));
 }
 
-void set_parallelism(const Coverage& coverage, unsigned window, bool shims) {
+void set_parallelism(const Coverage& coverage, unsigned window, unsigned cores, bool shims) {
     const unsigned jobs = coverage.jobs;
     set(jobs_variable, std::to_string(jobs));
     if (coverage.capped) {
@@ -166,6 +166,10 @@ void set_parallelism(const Coverage& coverage, unsigned window, bool shims) {
     set("MAX_JOBS", coverage.capped ? capped("MAX_JOBS", jobs) : std::to_string(jobs));
     const char* cmake = "CMAKE_BUILD_PARALLEL_LEVEL";  // its compilers have a launcher, with --no-shims too
     set(cmake, coverage.capped && shims ? capped(cmake, jobs) : std::to_string(window));
+    // rustc passes no launcher, and go, a static program, calls gcc where no interposer sees it.
+    const unsigned unseen = jobs_that_fit(coverage.limit_bytes, unknown_peak_bytes, cores);
+    for (const char* variable : {"CARGO_BUILD_JOBS", "GOMAXPROCS"})
+        set(variable, capped(variable, unseen));
 }
 
 unsigned window_of(const LimitReader& limits, unsigned cores) {
@@ -336,7 +340,7 @@ int govern(const Options& options, BrokerPlan plan) {
     const bool shims = !options.has("--no-shims");
     set_environment(socket, std::filesystem::current_path().native(), cores, shims);
     plan.coverage = cover(folder->path(), shims, plan.history, limits.read(0).tightest.room(), cores, window);
-    set_parallelism(plan.coverage, window, shims);
+    set_parallelism(plan.coverage, window, cores, shims);
     const pid_t broker = start_broker(plan, *listening, control[0], control[1], groups);
     ::close(control[0]);
     listening->reset();  // so that connecting fails at once when the broker is dead

@@ -269,9 +269,20 @@ class Planner {
         for (Cell& cell : plan_.cells) {
             if (cell.wheel && is_unexplained(cell, *cell.wheel))
                 cell.reason += "; made elsewhere: it has no provenance";
-            if (cell.of_closure && !cell.of_closure->why.empty())
-                cell.reason += (cell.reason.empty() ? "" : "; ") + cell.of_closure->why;
+            if (cell.of_closure) add_origin(cell);
         }
+    }
+
+    // Who needs the release, and, while the index lacks it, whether it is built or taken.
+    static void add_origin(Cell& cell) {
+        const ClosureWant& release = *cell.of_closure;
+        const auto add = [&cell](const std::string& text) {
+            cell.reason += (cell.reason.empty() || text.empty() ? "" : "; ") + text;
+        };
+        add(release.why);
+        const bool is_open = cell.state != CellState::have && !is_never(cell) && !release.is_unresolved;
+        if (is_open && !release.is_upstreams_wheel)
+            add(release.part && release.part->is_taken ? "its pure wheel is taken" : "it is built here");
     }
 
     void judge_closure(Cell& cell, std::set<const Cell*>& seen) {
@@ -564,9 +575,18 @@ class Planner {
         return part != nullptr && !part->is_taken && file.provenance_sha256.empty();
     }
 
-    // A pure wheel of ours would have the same name, which the index gives to one file.
     static bool is_pure(const wheel::WheelFilename& name) {
         return name.platforms == std::vector<std::string>{"any"};
+    }
+
+    // A pure wheel of ours would have the name of a pure one that is there, and the index gives it to one
+    // file. Of a release with platform wheels a build makes such a one, which has another name.
+    static bool has_pure_builds(const simple::ProjectPage& page, const Version& version) {
+        return std::all_of(page.files.begin(), page.files.end(), [&version](const auto& file) {
+            const auto name = wheel::parse_wheel_filename(file.filename);
+            return !name || is_pure(*name) ||
+                   name->version.compare_public(version) != std::strong_ordering::equal;
+        });
     }
 
     // With `is_accepted`: the wheel that pip takes for the cell; else one that only its Requires-Python keeps
@@ -577,7 +597,8 @@ class Planner {
             if (accepts_python(file.requires_python, it.python) != is_accepted) continue;
             const auto name = wheel::parse_wheel_filename(file.filename);
             if (!name || name->variant) continue;  // pip takes no variant wheel (PEP 825)
-            if (is_unexplained(it.cell, file) && !is_pure(*name)) continue;
+            if (is_unexplained(it.cell, file) && !(is_pure(*name) && has_pure_builds(page, it.version)))
+                continue;
             // A want without a local label accepts any label: "2.4.0" accepts "2.4.0+cu126".
             const bool same = it.version.has_local()
                                   ? name->version == it.version

@@ -88,7 +88,11 @@ CellHistory history_of(const std::string& cell, const std::vector<Attempt>& atte
             history.before_last = std::exchange(history.last, &attempt);
         else if (history.before_last == nullptr || attempt.number >= history.before_last->number)
             history.before_last = &attempt;
-        if (attempt.state == State::failed) ++history.failures[index_of(failure_limit_of(attempt))];
+        if (attempt.state != State::failed) continue;
+        ++history.failures[index_of(failure_limit_of(attempt))];
+        if (makes_wheel(attempt.asked.purpose) && attempt.failure &&
+            attempt.failure->end == EndCause::time_limit)
+            history.time_limits.push_back(attempt.job.max_walltime_minutes);
     }
     return history;
 }
@@ -131,11 +135,20 @@ void judge_failures(Cell& cell, const CellHistory& history, const Site& site, co
     const Failure& failure = *history.last->failure;
     std::vector<std::string> counts;
     bool too_often = false;
+    // The next of these continues in the same tree and gets twice the time, up to the site's largest limit.
+    const auto growing = std::count_if(
+        history.time_limits.begin(), history.time_limits.end(),
+        [&site](std::int64_t minutes) { return minutes > 0 && minutes < site.max_walltime_minutes; });
+    if (growing > 0)
+        counts.push_back(std::to_string(growing) + " reached a time limit below " +
+                         std::to_string(site.max_walltime_minutes) + " minutes");
     for (std::size_t i = 0; i < bounds.size(); ++i) {
         const int max = bounds[i].max == nullptr ? max_network_failures : site.*bounds[i].max;
-        if (history.failures[i] == 0) continue;
-        too_often = too_often || history.failures[i] >= max;
-        counts.push_back(std::to_string(history.failures[i]) + " of " + std::to_string(max) + " " +
+        const bool has_growing = bounds[i].limit == end_row(EndCause::time_limit).limit;
+        const int failures = history.failures[i] - (has_growing ? static_cast<int>(growing) : 0);
+        if (failures == 0) continue;
+        too_often = too_often || failures >= max;
+        counts.push_back(std::to_string(failures) + " of " + std::to_string(max) + " " +
                          std::string(bounds[i].noun));
     }
     const std::string description = failure.phase + ": " + failure.error.sentence +

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct CellHistory {
     const Attempt* last = nullptr;
     const Attempt* before_last = nullptr;           // the attempt before that one
     std::array<int, failure_bounds> failures = {};  // counted against each limit
+    std::vector<std::int64_t> time_limits = {};     // in minutes, of the builds that reached theirs
     [[nodiscard]] int network_failures() const;
 };
 [[nodiscard]] CellHistory history_of(const std::string& cell, const std::vector<Attempt>& attempts);

@@ -68,8 +68,9 @@ struct JobView {
     std::string detail;  // for people: "pid 4711 on n1"
     // Why the job ended or can never run, if the scheduler reports it.
     std::optional<JobEnd> end = {};
-    bool suspended = false;  // a running job that its scheduler has stopped for a while
-    JobGrant granted = {};   // what the scheduler says that the job may use
+    bool suspended = false;   // a running job that its scheduler has stopped for a while
+    JobGrant granted = {};    // what the scheduler says that the job may use
+    std::int64_t ran_us = 0;  // of a job whose time limit the agent enforces: how long it runs
 };
 
 // Says whether `one` describes the job better than `other`, which was reported before it. Two jobs have one

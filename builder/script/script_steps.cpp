@@ -12,6 +12,7 @@ namespace templates {  // templates/NAME
 // https://wheel.readthedocs.io/en/stable/reference/
 extern const std::string_view metadata;
 extern const std::string_view smoke;
+extern const std::string_view smoke_environment;
 // A wheel without modules has nothing to import. A folder without __init__.py is a namespace package.
 extern const std::string_view own_modules;
 extern const std::string_view patch;
@@ -118,12 +119,14 @@ std::string render_metadata_step(const ScriptInput& input) {
 std::string render_smoke_step(const ScriptInput& input, const Placeholders& values) {
     const std::string_view command = base::trim(input.recipe.test_command);
     // Nothing lies beside what the index gave. A test of the recipe's own may call pip.
-    const bool leaves_pip = !input.attempt.asked.closure || !command.empty();
+    const bool calls_pip = !command.empty();
+    const bool shares_pip = !calls_pip && !input.attempt.asked.closure;
     std::string text =
         fill(templates::smoke,
-             {{"venv", environment_command(input)},
+             {{"environment", shares_pip ? std::string(templates::smoke_environment)
+                                         : environment_command(input) + " \"$folder/smoke\"\n"},
               {"requires", render_test_requires(input.recipe)},
-              {"leave", leaves_pip ? "" : "rm -f \"$folder\"/smoke/lib/*/site-packages/pip.pth\n"}});
+              {"leave", calls_pip ? "" : "rm -f \"$folder\"/smoke/lib/*/site-packages/pip.pth\n"}});
     if (input.recipe.imports.empty()) text += templates::own_modules.substr(1);
     for (const auto& name : input.recipe.imports)
         text += "python -c 'import " + name + "'\n";

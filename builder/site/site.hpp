@@ -154,7 +154,8 @@ struct Exclusion {
     std::string reason;
 };
 
-// How much of what a want needs is built here, too: nothing; what has no pure wheel; everything.
+// How much of what a want needs is built here, too: nothing; what has platform wheels, or no pure one;
+// everything.
 enum class ClosureMode { none, compiled, source };
 inline constexpr auto closure_modes = base::words<ClosureMode>(
     {{ClosureMode::none, "none"}, {ClosureMode::compiled, "compiled"}, {ClosureMode::source, "source"}});

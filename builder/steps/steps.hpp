@@ -85,8 +85,10 @@ inline constexpr int max_sends = 10;   // of one wheel, whole or in part; then a
 [[nodiscard]] base::Result<Next> promote_wheel(Attempt& attempt, Ports& ports);
 
 // Explains a failure of a job or of a step on the login node from its log, by the doctor's rules. If no
-// external cause of the job's end is known, the rule decides what is retried automatically.
-void diagnose(const Attempt& attempt, const AttemptFolder& folder, const RuleBook& rules, Failure& failure);
+// external cause of the job's end is known, the rule decides what is retried automatically. `free_bytes`: of
+// the file system of the attempt's folder.
+void diagnose(const Attempt& attempt, const AttemptFolder& folder, const RuleBook& rules,
+              std::uint64_t free_bytes, Failure& failure);
 
 // The attempts that a row is for.
 struct Purposes {

@@ -181,10 +181,10 @@ constexpr std::int64_t end_grace_ms = 60'000;
 
 // Enforces the time limit where no batch system does. First asks the job to end, so that it can record its
 // progress; later kills it, which the next poll detects. Returns whether the attempt changed.
-base::Result<bool> end_when_overdue(Attempt& attempt, Ports& ports) {
+base::Result<bool> end_when_overdue(Attempt& attempt, Ports& ports, const JobView& job) {
     const base::UnixMicros now = ports.clock.now();
     const base::UnixMicros max_us = attempt.job.max_walltime_minutes * 60'000'000;
-    if (ports.scheduler.is_batch_system() || max_us == 0 || now - attempt.changed < max_us) return false;
+    if (ports.scheduler.is_batch_system() || max_us == 0 || job.ran_us < max_us) return false;
     const AttemptFolder folder = ports.folder_of(attempt);
     if (attempt.job.asked_to_end == 0) {
         WHEELYARD_TRY(base::replace_file(folder.cut(), std::string(cut_by_time) + "\n"));
@@ -200,7 +200,7 @@ base::Result<bool> end_when_overdue(Attempt& attempt, Ports& ports) {
 }
 
 base::Result<Next> watch_running(Attempt& attempt, Ports& ports, const JobView& job) {
-    WHEELYARD_ASSIGN(bool is_changed, end_when_overdue(attempt, ports));
+    WHEELYARD_ASSIGN(bool is_changed, end_when_overdue(attempt, ports, job));
     is_changed = note_grant(attempt, ports, job) || is_changed;
     if (job.suspended) return WaitForEvent{WaitFor::queue, "its scheduler has suspended it: " + job.detail};
     is_changed = is_changed || !attempt.waiting.reason.empty();

@@ -56,7 +56,7 @@ set -eu
 farm={{farm}}
 test "$1" != -I || shift
 case "$1 ${2-} ${3-}" in
-"-m venv "*) mkdir -p "$3/bin"; cp "$0" "$3/bin/python" ;;
+"-m venv "*) mkdir -p "${!#}"/{bin,lib/python3/site-packages/pip}; cp "$0" "${!#}/bin/python" ;;
 "-m pip install") echo "${PIP_CONFIG_FILE-none}" >> "$farm/pip_saw"; echo "$*" >> "$farm/installed" ;;
 "-m pip wheel")
     if test "${4-}" = --only-binary; then echo "$*" >> "$farm/fetched"; exit; fi
@@ -228,7 +228,8 @@ struct Farm {
     std::optional<Sources> sources;
     std::optional<Journal> journal;
     PromptScheduler prompt{clock};
-    LocalScheduler local{clock};
+    std::int64_t slept_us = 0;  // by ticks: `clock` may also be set
+    LocalScheduler local{clock, [this] { return uptime_us() + slept_us; }};
     Scheduler* scheduler = &prompt;
     base::Clock* agents_clock = &clock;
     std::vector<std::string> notes;
@@ -295,6 +296,7 @@ struct Farm {
         auto report = agent.tick();
         REQUIRE_MESSAGE(report.has_value(), report.error().text());
         clock.sleep_ms(max_wait_ms * 2);  // longer than every wait, so the next tick tries again
+        slept_us += max_wait_ms * 2 * 1000;
         return std::move(*report);
     }
     // Ticks until nothing is active or wanted; limited.

@@ -101,6 +101,22 @@ class ClosureTest(FarmCase):
         self.install_with_all_it_needs("yard-top", site.farm)
         self.assertEqual(installed_value("pip-debian", self.folder / "t", "yard_top"), "50")
 
+    def test_with_compiled_what_is_wanted_and_what_has_platform_wheels_is_built_and_the_plan_says_which(self):
+        self.write_pair(top="yard-own", tool="yard-fast", build_requires=("yard-plain",))
+        Sdist("yard_plain").write(self.sources.folder)
+        for theirs in (Wheel("yard-own"), Wheel("yard-fast", version="2.0"), Wheel("yard-plain"),
+                       Wheel("yard-fast", version="2.0", tags=("cp39-cp39-win_amd64",))):
+            theirs.write(self.sources.folder)
+        site = self.site("yard-own", "compiled", name="compiled")
+        shown = site.builder("closure", "yard-own", "--json")
+        self.assert_ran(shown)
+        self.assertEqual({one["name"]: one["how"] for one in json.loads(shown.stdout)["releases"]},
+                         {"yard-own": "sdist", "yard-fast": "sdist", "yard-plain": "wheel"})
+        reasons = {name: cell["reason"] for name, cell in site.plan().items()}
+        self.assertTrue(reasons["yard-own"].endswith("; it is built here"), reasons)
+        self.assertTrue(reasons["yard-fast"].endswith("needed by yard-own 1.0, to build; it is built here"), reasons)
+        self.assertTrue(reasons["yard-plain"].endswith("needed by yard-fast 2.0, to build; its pure wheel is taken"), reasons)
+
     @full
     def test_a_wheel_of_a_stranger_is_named_in_the_plan_and_in_the_provenance(self):
         self.write_pair()

@@ -29,8 +29,9 @@ closure = load_script()
 class Release:
     """What the index has of a name, always as version 1. `asked`: by the back end; None: it must not be asked."""
 
-    def __init__(self, *build: str, run: tuple[str, ...] = (), asked: tuple[str, ...] = (), wheel: bool = False, sdist: bool = True):
-        self.build, self.run, self.asked, self.wheel, self.sdist = build, run, asked, wheel, sdist
+    def __init__(self, *build: str, run: tuple[str, ...] = (), asked: tuple[str, ...] = (), wheel: bool = False, sdist: bool = True,
+                 native: bool = False):
+        self.build, self.run, self.asked, self.wheel, self.sdist, self.native = build, run, asked, wheel, sdist, native
 
 
 class TableIndex:
@@ -46,6 +47,9 @@ class TableIndex:
         names = [f"{name}-1-py3-none-any.whl"] * self.table[name].wheel + [f"{name}-1.tar.gz"] * self.table[name].sdist
         return [types.SimpleNamespace(filename=one, is_wheel=one.endswith(".whl"), hash_name="sha256", hash="aa",
                                       url_without_fragment=f"https://h/{one}") for one in names]
+
+    def has_platform_wheels(self, name, version):
+        return self.table[name].native
 
     def fetch(self, link, folder):
         self.fetched.append(link.filename)
@@ -129,6 +133,11 @@ class ClosureTreeTest(unittest.TestCase):
         self.assertEqual({name: one.how for name, one in made.items()}, {"top": "sdist", "tool": "wheel"})
         self.assertEqual(self.index.fetched, ["top-1.tar.gz"])
         self.assertEqual(made["tool"].note, "")
+
+    def test_what_is_wanted_and_what_has_platform_wheels_is_built_though_it_has_a_pure_wheel(self):
+        made = self.make("top", "compiled", top=Release("tool", run=("fast", "plain"), wheel=True), fast=Release("tool", wheel=True, native=True),
+                         plain=Release("tool", wheel=True), tool=Release(wheel=True))
+        self.assertEqual({name: one.how for name, one in made.items()}, {"top": "sdist", "fast": "sdist", "plain": "wheel", "tool": "wheel"})
 
     def test_without_an_sdist_a_wheel_is_taken_and_the_reason_is_given(self):
         made = self.make("top", top=Release(run=("low",)), low=Release(wheel=True, sdist=False))

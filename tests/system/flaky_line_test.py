@@ -121,6 +121,25 @@ class AgentTest(FarmCase):
             self.assertEqual(list((farm.data / "resumable").iterdir()), [])
         farm.check_tree()
 
+    def test_an_upload_that_is_refused_in_the_middle_of_its_body_is_sent_again(self):
+        """In parts and whole: 500, 429 and a reset there, and a slow line, cost neither a build nor the wheel."""
+        farm = self.enterContext(Farm())
+        token = farm.create_token()
+        farm.start()
+        refusals = [f"HTTP/1.1 {status}\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode()
+                    for status in ("500 Internal Server Error", "429 Too Many Requests")]
+        for name, size in (("yard-heavy", 24 * MIB), ("yard-light", MIB)):
+            with self.subTest(name), PackageIndex(self.folder / name) as upstream, BadLine(farm) as line:
+                wheel = write_large(upstream.folder, name, size)
+                site = Site(line.farm, upstream, token, {name: "1.0"}, name=f"of-{name}", registry='report = "no"\n',
+                            recipes={name: f'[source]\nkind = "upstream"\nindex = "{upstream.url}"\n'})
+                line.plan([*(Fault(cut_up=size // 4, answer=answer) for answer in refusals), Fault(cut_up=size // 4), Fault(delay_s=0.01)])
+                self.assert_ran(site.builder("run"))
+                self.assertEqual((line.left, line.struck), (0, 3))
+                self.assertEqual(farm.files(name)[wheel.name]["hashes"]["sha256"], sha256_of(wheel))
+                self.assertEqual([attempt["state"] for attempt in site.attempts()], ["done"])
+        farm.check_tree()
+
     def test_an_index_that_resets_connections_uses_no_attempt_of_a_build(self):
         """pip ends with "Could not find a version": that is not what is wrong. With WHEELYARD_FULL=1 also a second failure,
         after which the wait is longer."""

@@ -15,6 +15,7 @@ import tempfile
 import threading
 import unittest
 from pathlib import Path
+from unittest import mock
 
 from support.full import IS_FULL
 from support.governed import CAP_S, GOVERNOR, HERE, MIB, SANITIZED, SLOWER, GovernedCase, mount_namespace
@@ -50,7 +51,7 @@ class PathsCase(GovernedCase):
     def setUp(self):
         super().setUp()
         self.environment["PATH"] = f"{self.bin}:{self.environment['PATH']}"
-        for name in [name for name in self.environment if name in ("CC", "CXX", "MAKEFLAGS", "MAX_JOBS", "ASAN_OPTIONS", "LD_PRELOAD")]:
+        for name in [name for name in self.environment if name in ("CC", "CXX", "MAKEFLAGS", "MAX_JOBS", "CARGO_BUILD_JOBS", "GOMAXPROCS", "ASAN_OPTIONS", "LD_PRELOAD")]:
             del self.environment[name]
 
     def write(self, count: int, row: str, compiler: str = "cuda/bin/nvcc") -> None:
@@ -268,6 +269,15 @@ class Law(PathsCase):
                 self.assertIn(f"do not pass through the governor: CC ({static})", text)
                 self.assertLessEqual(max(summary["max_waiting"], summary["max_running"]), summary["jobs_capped_at"])
         del self.environment["MAX_JOBS"]
+
+    def test_cargo_and_go_get_as_many_jobs_as_fit(self):
+        """Neither rustc nor what the static program go starts waits for memory. 2 GiB for each, since none is known."""
+        shown = ["sh", "-c", "echo $CARGO_BUILD_JOBS $GOMAXPROCS"]
+        for limit, own, jobs in ((1 << 30, "", "1 1"), (5 << 30, "", "2 2"), (5 << 30, "8", "2 2"), (64 << 30, "", "8 8"), (64 << 30, "3", "3 3")):
+            with self.subTest(limit=limit, own=own), mock.patch.dict(self.environment):
+                self.environment |= {"CARGO_BUILD_JOBS": own, "GOMAXPROCS": own} if own else {}
+                result, _ = self.governed(None, limit, shown, "--cores", "8", "--no-history")
+                self.assertEqual(result.stdout.strip(), jobs, result.stderr)
 
     def test_a_larger_j_that_is_given_is_lowered_to_the_cap(self):
         self.environment["CC"] = f"{self.bin}/static {self.bin}/plain/gcc"

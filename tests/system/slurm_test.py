@@ -1,6 +1,8 @@
 """The agent on a real Slurm: jobs are killed, cut, preempted, their node and slurmctld go down; all converges, nothing is built twice."""
 
+import os
 import shutil
+import signal
 import tempfile
 import unittest
 from pathlib import Path
@@ -38,6 +40,31 @@ class SlurmTest(OutOfMemory, batch_suite.BatchSuite):
         folder = Path(tempfile.mkdtemp(prefix="wheelyard-slurm-"))
         cls.addClassCleanup(shutil.rmtree, folder, ignore_errors=True)
         cls.batch = cls.enterClassContext(SlurmCluster(folder))
+
+    def test_a_process_that_somebody_kills_in_a_job_did_not_run_out_of_memory(self):
+        """Neither Slurm nor the kernel says so; the log has a process that was killed, as after the kernel's kill."""
+        self.make_site("yard-quick")
+        self.start_and_hold()
+        pips = [path for path in Path("/proc").glob("[0-9]*") if b"pip\0wheel\0" in self.read_of(path / "cmdline")]
+        [build] = [path for path in pips if self.read_of(path / "cmdline").startswith(b"/bin/bash\0")
+                   and str(self.site.folder).encode() in self.read_of(path / "environ")]
+        os.kill(int(build.name), signal.SIGKILL)
+        self.tick_until("the first attempt's end", lambda: self.attempts()[0]["state"] == "failed")
+        self.assert_failure(self.attempts()[0], "job.killed")
+        self.assertIn("@@wheelyard exit=137", self.logs())
+        self.assertNotIn("memory.", self.site.builder("explain", "yard-quick").stdout)
+        self.open_gate()
+        self.settle("yard-quick")
+        first, second = self.attempts()
+        self.assertEqual(second["job"]["memory_mib"], first["job"]["memory_mib"])
+        self.assert_jobs(2)
+
+    @staticmethod
+    def read_of(path: Path) -> bytes:
+        try:
+            return path.read_bytes()
+        except OSError:  # the process has ended
+            return b""
 
     def test_a_job_that_is_preempted_is_tried_again_in_its_own_tree(self):
         self.make_site("yard-quick", more="max_attempts = 1\n")  # of which a preemption is none
@@ -87,6 +114,7 @@ class SlurmTest(OutOfMemory, batch_suite.BatchSuite):
         self.batch.fail_node(name)
         self.tick_until("the second attempt", lambda: len(self.attempts()) == 2)
         self.assert_failure(self.attempts()[0], "job.node_failure")
+        self.assertNotIn("preempt", self.site.builder("explain", "yard-quick").stdout)
         self.open_gate()
         self.settle("yard-quick")
         self.assert_resumed()

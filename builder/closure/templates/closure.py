@@ -108,6 +108,8 @@ class Index:
         stack.enter_context(global_tempdir_manager())
         self.session = command.get_default_session(options)
         self.finder = command._build_package_finder(options, self.session)
+        self.skipped, log = [], self.finder._log_skipped_link  # what this interpreter cannot take
+        self.finder._log_skipped_link = lambda link, *why: (self.skipped.append(link), log(link, *why))
         self.constraints = list(options.constraints)  # as pip is configured
 
     def versions(self, name, specifiers):
@@ -115,6 +117,12 @@ class Index:
 
     def links(self, name, version):
         return [one.link for one in self.finder.find_all_candidates(name) if one.version == Version(version)]
+
+    def has_platform_wheels(self, name, version):
+        """Also those of other machines and Pythons: then a pure wheel is only what is left for the rest."""
+        known = [link.filename for link in [*self.links(name, version), *self.skipped]]
+        parts = [one.removesuffix(".whl").split("-") for one in known if one.endswith(".whl") and not one.endswith("-any.whl")]
+        return any(canonicalize_name(part[0]) == name and part[1] == version for part in parts)
 
     def fetch(self, link, folder):
         path, digest = folder / link.filename, hashlib.sha256()
@@ -234,7 +242,8 @@ class Tree:
         links = self.index.links(release.name, release.version)
         pure = [link for link in links if link.is_wheel and link.filename.endswith("-none-any.whl")]
         sdists = sorted((link for link in links if not link.is_wheel), key=lambda link: not link.filename.endswith(".tar.gz"))
-        if self.request["mode"] == "compiled" and pure and not recipe:
+        is_wanted = any(kind == "wanted" for _, kind, _ in release.why)
+        if self.request["mode"] == "compiled" and pure and not (recipe or is_wanted or self.index.has_platform_wheels(release.name, release.version)):
             release.how, release.file = "wheel", file_of(pure[0])
         elif sdists:
             self.expand(release, sdists[0], recipe)

@@ -3,6 +3,8 @@
 
 #include <signal.h>
 #include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <cerrno>
 
@@ -70,6 +72,12 @@ base::Status signal_session(const AttemptFolder& folder, int number) {
 
 }  // namespace
 
+std::int64_t uptime_us() {
+    struct timespec time {};
+    ::clock_gettime(CLOCK_BOOTTIME, &time);
+    return static_cast<std::int64_t>(time.tv_sec) * base::second_us + time.tv_nsec / 1000;
+}
+
 base::Status LocalScheduler::submit(const JobRequest& job) {
     base::Command command;
     command.argv = {"/bin/bash", job.folder.script().string()};
@@ -103,7 +111,12 @@ JobView LocalScheduler::look(const AttemptFolder& folder) const {
     if (owner->boot != boot_id())
         return {JobState::vanished, detail + ", before the last restart of the machine",
                 JobEnd{EndCause::node_failure}};
-    return {is_alive(*owner) ? JobState::running : JobState::vanished, detail};
+    if (!is_alive(*owner)) return {JobState::vanished, detail};
+    JobView view{JobState::running, detail};
+    // proc_pid_stat(5): the start is in clock ticks since the machine's.
+    view.ran_us =
+        uptime_() - static_cast<std::int64_t>(owner->start) * base::second_us / ::sysconf(_SC_CLK_TCK);
+    return view;
 }
 
 std::map<std::string, JobView> LocalScheduler::poll(const std::map<std::string, AttemptFolder>& attempts) {

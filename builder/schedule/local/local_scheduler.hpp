@@ -6,14 +6,22 @@
 // again, and if a job was started twice, the claim names the process that runs.
 #pragma once
 
+#include <functional>
+#include <utility>
+
 #include "builder/schedule/scheduler.hpp"
 #include "lib/base/clock.hpp"
 
 namespace wheelyard::builder {
 
+// Microseconds since this machine started: nobody sets it (CLOCK_BOOTTIME of clock_gettime(2)).
+[[nodiscard]] std::int64_t uptime_us();
+
 class LocalScheduler final : public Scheduler {
   public:
-    explicit LocalScheduler(const base::Clock& clock) : clock_(clock) {}
+    // `uptime`: from which follows how long a job runs, whatever the clock says.
+    explicit LocalScheduler(const base::Clock& clock, std::function<std::int64_t()> uptime = uptime_us)
+        : clock_(clock), uptime_(std::move(uptime)) {}
     [[nodiscard]] base::Status submit(const JobRequest& job) override;
     [[nodiscard]] std::map<std::string, JobView> poll(
         const std::map<std::string, AttemptFolder>& attempts) override;
@@ -24,6 +32,7 @@ class LocalScheduler final : public Scheduler {
   private:
     [[nodiscard]] JobView look(const AttemptFolder& folder) const;
     const base::Clock& clock_;
+    std::function<std::int64_t()> uptime_;
 };
 
 }  // namespace wheelyard::builder

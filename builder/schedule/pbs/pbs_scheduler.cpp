@@ -60,7 +60,8 @@ base::Status PbsScheduler::submit(const JobRequest& job) {
                                 submit_environment(agent_, pbs::server_variables, job.environment)});
     if (!finished) return base::fail(no_job_created("Cannot run qsub", finished.error().text()));
     if (finished->exit_code != 0 || finished->timed_out) return tl::unexpected(pbs::judge_refusal(*finished));
-    const std::string id(base::trim(finished->out));
+    const std::string_view said = base::trim(finished->out);
+    const std::string id(said.substr(said.rfind('\n') + 1));  // a site's wrapper may print more before it
     WHEELYARD_TRY(base::replace_file(job.folder.job_id(), id + "\n"));
     // A short job may end before the next poll.
     if (const auto answer = qstat({id})) static_cast<void>(find_view(*answer, job.attempt, id, job.folder));

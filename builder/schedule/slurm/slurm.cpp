@@ -318,6 +318,19 @@ base::Error judge_refusal(std::string_view standard_error) {
     return builder::no_job_created("Slurm accepts no jobs at the moment", message);
 }
 
+std::string parse_submitted(std::string_view standard_output) {
+    constexpr std::string_view plainly = "Submitted batch job ";
+    std::string number;
+    for (auto line : base::split_lines(standard_output)) {
+        line = base::trim(line);
+        const bool is_plain = line.starts_with(plainly);
+        if (is_plain) line = line.substr(plainly.size());
+        const std::string_view first = line.substr(0, line.find_first_of(is_plain ? " ;" : ";"));
+        if (base::parse_decimal(first)) number = first;
+    }
+    return number;
+}
+
 std::string render_header(const JobRequest& job, const QueueSettings& of_builds) {
     const QueueSettings& settings = job.queue != nullptr ? *job.queue : of_builds;
     std::string text;

@@ -67,6 +67,10 @@ inline constexpr std::string_view sacct_format =
 //     "scheduler.refused"   Slurm will never accept this request
 [[nodiscard]] base::Error judge_refusal(std::string_view standard_error);
 
+// The number of the new job: `sbatch --parsable` prints "NUMBER[;CLUSTER]", and a site's wrapper may print
+// more around it, or "Submitted batch job NUMBER". Empty: there is none.
+[[nodiscard]] std::string parse_submitted(std::string_view standard_output);
+
 // The #SBATCH lines of a job.
 [[nodiscard]] std::string render_header(const JobRequest& job, const QueueSettings& of_builds);
 

@@ -43,9 +43,8 @@ base::Status SlurmScheduler::submit(const JobRequest& job) {
     if (!finished) return base::fail(no_job_created("Cannot run sbatch", finished.error().text()));
     if (finished->timed_out) return base::fail(job_may_exist("sbatch did not answer in time", job.attempt));
     if (finished->exit_code != 0) return tl::unexpected(slurm::judge_refusal(finished->err));
-    const std::string number(base::trim(finished->out.substr(0, finished->out.find(';'))));
-    return base::replace_file(job.folder.job_id(),
-                              number + "\n");  // for people; Slurm's programs use the name
+    // For people; Slurm's programs use the name.
+    return base::replace_file(job.folder.job_id(), slurm::parse_submitted(finished->out) + "\n");
 }
 
 base::Result<Views> SlurmScheduler::ask_accounting(

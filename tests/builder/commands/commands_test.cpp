@@ -68,10 +68,14 @@ TEST_CASE("`tick --stay` succeeds at once while another tick runs") {
 }
 
 TEST_CASE("`run` ticks the less often the longer nothing has changed") {
-    CHECK(next_tick_ms(-5'000) == run_poll_ms);  // the clock was set back
-    CHECK(next_tick_ms(0) == run_poll_ms);
-    CHECK(next_tick_ms(60'000) == 3'000);
-    CHECK(next_tick_ms(5 * 3'600'000) == max_run_poll_ms);
+    CHECK(next_tick_ms(-5'000, false) == run_poll_ms);  // the clock was set back
+    CHECK(next_tick_ms(0, false) == run_poll_ms);
+    CHECK(next_tick_ms(60'000, false) == 3'000);
+    CHECK(next_tick_ms(5 * 3'600'000, false) == max_run_poll_ms);
+    // A batch system is shared with all users of its cluster.
+    CHECK(next_tick_ms(0, true) == batch_poll_ms);
+    CHECK(next_tick_ms(5 * 60'000, true) == 15'000);
+    CHECK(next_tick_ms(5 * 3'600'000, true) == 60'000);
 }
 
 TEST_CASE("a command whose site file is missing prints nothing but an error that names the file") {

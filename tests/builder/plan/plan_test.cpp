@@ -192,7 +192,8 @@ TEST_CASE("a release of a closure waits for what its build needs, and is built f
     CHECK(!named_cell(scene, "demo").awaits_others);
     CHECK(named_cell(scene, "demo").reason.starts_with("waits for tool 2.0, needed to build: not in index"));
     CHECK(named_cell(scene, "tool").state == CellState::wanted);
-    CHECK(named_cell(scene, "tool").reason.ends_with("; needed by demo 1.0, to build"));
+    CHECK(named_cell(scene, "tool")
+              .reason.ends_with("; needed by demo 1.0, to build; its pure wheel is taken"));
 
     simple::FileLink wheel;
     wheel.filename = "tool-2.0+here-py3-none-any.whl";
@@ -202,6 +203,7 @@ TEST_CASE("a release of a closure waits for what its build needs, and is built f
     scene.world.published.insert_or_assign("tool", std::optional(page));
     const Cell demo = named_cell(scene, "demo");
     CHECK(demo.state == CellState::wanted);
+    CHECK(demo.reason.ends_with("; it is built here"));
     CHECK(demo.of_closure->part->lock == wire::NamedTexts{{wheel.filename, "sha256:cc"}});
     CHECK(demo.of_closure->part->strangers.empty());
     scene.site.wants.back().of_closure->is_upstreams_wheel = true;
@@ -227,6 +229,11 @@ TEST_CASE(
     scene.publish({"demo-1.0-py3-none-any.whl"});
     CHECK(scene.cell().state == CellState::have);
     CHECK(scene.cell().reason.find("; made elsewhere: it has no provenance") != std::string::npos);
+    // Beside platform wheels of its version the pure one is the fallback: a build makes another name.
+    scene.publish({"demo-1.0-py3-none-any.whl", "demo-1.0-cp39-cp39-win_amd64.whl"});
+    CHECK(scene.cell().state == CellState::wanted);
+    scene.publish({"demo-1.0-py3-none-any.whl", "demo-2.0-cp39-cp39-win_amd64.whl"});
+    CHECK(scene.cell().state == CellState::have);
     // What is taken is an upstream's anyway.
     scene.publish({"demo-1.0-py3-none-any.whl"});
     scene.site.wants.front().of_closure->part->is_taken = true;
@@ -608,6 +615,37 @@ TEST_CASE("an unexplained failure waits for a person after an hour, or when it c
         CHECK(decision_for_person(attempts.back(), attempts, scene.site) ==
               (row.needs_person ? cell.reason : ""));
         if (row.times > 1) CHECK(decision_for_person(attempts.front(), attempts, scene.site).empty());
+    }
+}
+
+TEST_CASE("time limits count as attempts once they are the site's largest") {
+    struct Row {
+        std::vector<std::int64_t> minutes;  // of the builds that reached their time limit
+        std::int64_t max_walltime_minutes;  // 0: the site names none
+        CellState state;
+        const char* counts;
+    };
+    for (const Row& row : {Row{{1, 2, 4}, 8, CellState::wanted, "3 reached a time limit below 8 minutes"},
+                           Row{{1, 2, 4, 8, 8},
+                               8,
+                               CellState::wanted,
+                               "3 reached a time limit below 8 minutes, 2 of 3 attempts failed"},
+                           Row{{1, 2, 4, 8, 8, 8},
+                               8,
+                               CellState::given_up,
+                               "3 reached a time limit below 8 minutes, 3 of 3 attempts failed"},
+                           Row{{1, 2, 4}, 0, CellState::given_up, "3 of 3 attempts failed"},
+                           Row{{0, 0, 0}, 8, CellState::given_up, "3 of 3 attempts failed"}}) {
+        CAPTURE(row.counts);
+        Scene scene;
+        scene.site.max_walltime_minutes = row.max_walltime_minutes;
+        for (const std::int64_t minutes : row.minutes) {
+            Attempt cut = ended_by("job.time_limit", static_cast<int>(scene.world.attempts.size()) + 1);
+            cut.job.max_walltime_minutes = minutes;
+            scene.world.attempts.push_back(cut);
+        }
+        CHECK(cell_state_text(scene.cell().state) == cell_state_text(row.state));
+        CHECK(scene.cell().reason == std::string(row.counts) + "; the last in build: it ended");
     }
 }
 

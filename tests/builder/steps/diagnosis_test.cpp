@@ -16,12 +16,13 @@ struct Scene {
     AttemptFolder files{folder.path()};
     Attempt attempt;
     std::shared_ptr<const RuleBook> rules = RuleBook::ours();
+    std::uint64_t free_bytes = 1ULL << 30;
 
     [[nodiscard]] Failure of_job(const std::string& log, EndCause end = EndCause::failed) const {
         testing::write(files.log(), log + "\n");
         Failure failure{"build", {"job.failed", "Phase build ended with exit code 1"}, ""};
         failure.end = end;
-        diagnose(attempt, files, *rules, failure);
+        diagnose(attempt, files, *rules, free_bytes, failure);
         return failure;
     }
     // `log`: nullptr: there is none.
@@ -29,7 +30,7 @@ struct Scene {
         if (log != nullptr) testing::write(files.login_log(), std::string(log) + "\n");
         Failure failure{"prepare", {"source.step", "A step failed", files.login_log().string()}, ""};
         failure.error.kind = base::ErrorKind::program;
-        diagnose(attempt, files, *rules, failure);
+        diagnose(attempt, files, *rules, free_bytes, failure);
         return failure;
     }
 };
@@ -161,7 +162,69 @@ TEST_CASE("what the scheduler wrote names the end of a job of which it reports n
     const Failure failure =
         Scene().of_job("c++: fatal error: Killed signal terminated program cc1plus", killed);
     CHECK(failure.end == killed);
-    CHECK(failure.cause == "memory.compiler_killed");
+    CHECK(failure.cause.empty());
+}
+
+TEST_CASE("who was killed is told as memory unless the scheduler and the kernel deny it") {
+    struct Row {
+        EndCause reported;
+        const char* exit_record;  // its member of the kernel's word; nullptr: there is none
+        EndCause end;
+    };
+    for (const char* line :
+         {"c++: fatal error: Killed signal terminated program cc1plus",
+          "nvcc error   : 'cicc' died due to signal 9",
+          "collect2: fatal error: ld terminated with signal 9 [Killed]", "make: *** [Mk:2: a] Killed"}) {
+        CAPTURE(line);
+        for (const Row& row :
+             {Row{EndCause::failed, R"("oom_kills": 0)", EndCause::killed},
+              Row{EndCause::failed, R"("oom_kills": 2)", EndCause::out_of_memory},
+              Row{EndCause::failed, R"("ended_ms": 1)", EndCause::out_of_memory},  // it says nothing
+              Row{EndCause::out_of_memory, R"("oom_kills": 0)", EndCause::out_of_memory}}) {
+            CAPTURE(row.exit_record);
+            Scene scene;
+            scene.attempt.id = "w1";
+            scene.attempt.job.end = JobEnd{row.reported, 1, "FAILED NonZeroExitCode", {}};
+            testing::write(scene.files.exit_record(),
+                           R"({"format":"wheelyard.exit/1","attempt":"w1","exit_code":1,"phase":"build",)" +
+                               std::string(row.exit_record) + "}");
+            const Failure failure = scene.of_job(line, row.reported);
+            CHECK(failure.end == row.end);
+            CHECK(failure.try_again);
+            CHECK(failure.first_error == line);
+            CHECK(failure.cause.empty() == (row.end == EndCause::killed));
+        }
+    }
+}
+
+TEST_CASE("a node that fails counts as a node's failure also where only Slurm's log says so") {
+    const Scene scene;
+    testing::write(
+        scene.files.scheduler_log(),
+        "slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2026-01-02T03:04:05 DUE TO NODE FAILURE, SEE "
+        "SLURMCTLD LOG FOR DETAILS ***\n");
+    CHECK(scene.of_job("[ 3/90] g++ -c x.cpp", EndCause::unexplained).end == EndCause::node_failure);
+    const Failure known = scene.of_job("[ 3/90] g++ -c x.cpp", EndCause::node_failure);
+    REQUIRE(known.cause == "machine.node_failure");
+    const std::string sentence = automatic_sentence(*scene.rules->find(known.cause));
+    CHECK(sentence.find("counts as a node failure") != std::string::npos);
+    CHECK(sentence.find("preemption") == std::string::npos);
+}
+
+TEST_CASE("a full work folder is the cause of whatever the log says, also where the log says nothing") {
+    for (const EndCause end : {EndCause::failed, EndCause::unexplained}) {
+        for (const char* log : {"[ 3/90] g++ -c x.cpp", missing_header, ""}) {
+            CAPTURE(log);
+            Scene scene;
+            scene.free_bytes = 0;
+            const Failure failure = scene.of_job(log, end);
+            CHECK(failure.cause == "disk.full");
+            CHECK(failure.first_error.find(scene.files.root.string() + ": no space left on it, 0 bytes") ==
+                  0);
+            CHECK(!failure.try_again);
+            CHECK(failure.error.sentence.find("A file system is full") != std::string::npos);
+        }
+    }
 }
 
 TEST_CASE("the log of a step on the login node names the cause that only a person can fix") {

@@ -25,6 +25,7 @@ CONNECT_TIMEOUT_S = 240
 @dataclass
 class Fault:
     cut_up: int = ENDLESS        # after so many bytes of the client's
+    answer: bytes = b""          # to the client before that cut, in the server's place
     cut_down: int = ENDLESS      # after so many bytes of the server's
     swallow_from: int = ENDLESS  # what the server says once the client has sent so many bytes is lost
     delay_s: float = 0           # before each 64 KiB, either way
@@ -111,6 +112,9 @@ class BadLine:
                 with self._lock:
                     self.bytes_up += len(data)
                 if sent >= fault.cut_up:
+                    if self._send(client, fault.answer) and fault.answer:
+                        self._shut(client)
+                        self._drain(client)  # a reset would take the answer away
                     return strike()
             self._shut(server)
             if second is not None:

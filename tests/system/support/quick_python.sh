@@ -29,7 +29,7 @@ arguments=" $* "
 case "$arguments" in
 *" -m venv "*)
     folder=${!#}
-    mkdir -p "$folder/bin"
+    mkdir -p "$folder/bin" "$folder/lib/python3/site-packages/pip"
     cp "$0" "$folder/bin/python"
     ;;
 *" -m pip install "*) ;;

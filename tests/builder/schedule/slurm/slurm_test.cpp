@@ -401,6 +401,21 @@ TEST_CASE("a real slurmdbd has one row for each run of a job: the last one decid
     CHECK_FALSE(slurm::view_of(*held, false).end.has_value());
 }
 
+TEST_CASE("the number of a new job is found in what a site's wrapper prints around it") {
+    for (const auto& [printed, number] : std::initializer_list<std::pair<const char*, const char*>>{
+             {"4711\n", "4711"},
+             {"4711;cluster\n", "4711"},
+             {"*** Maintenance on 3 December ***\n2026\n\nBudget: 12 h; 3 left\n4711;cluster\n", "4711"},
+             {"Submitted batch job 4711\n", "4711"},
+             {"Welcome\nSubmitted batch job 4711 on cluster b\nThank you; see https://x/\n", "4711"},
+             {"4711\nYour job was charged to p1\n", "4711"},
+             {"no number\n", ""},
+             {"", ""}}) {
+        CAPTURE(printed);
+        CHECK(slurm::parse_submitted(printed) == number);
+    }
+}
+
 TEST_CASE("sbatch sees the job's environment and its server, and nothing else of the agent's") {
     Scene scene;
     scene.answers["sbatch"] = {0, false, "4711;cluster\n", ""};

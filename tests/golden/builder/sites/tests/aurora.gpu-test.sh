@@ -27,6 +27,21 @@ printf '{"host":"%s","boot":"%s","pid":%d,"start":%d}\n' "$(uname -n)" "$(cat /p
     $$ "$(cut -d ' ' -f 22 /proc/$$/stat)" > "$folder/claim/owner.tmp"
 mv "$folder/claim/owner.tmp" "$folder/claim/owner"
 
+# How many processes the kernel has killed because memory ran out: of this control group, else of this node.
+oom_kills() {
+    local number kind group kills=
+    while IFS=: read -r number kind group; do
+        case $number:$kind in
+        0:) kills=$(sed -n 's/^oom_kill //p' "/sys/fs/cgroup$group/memory.events") ;;
+        *:memory) kills=$(sed -n 's/^oom_kill //p' "/sys/fs/cgroup/memory$group/memory.oom_control") ;;
+        esac
+        test -z "$kills" || break
+    done < /proc/self/cgroup 2> /dev/null
+    test -n "$kills" || kills=$(sed -n 's/^oom_kill //p' /proc/vmstat)
+    echo "$kills"
+}
+oom_kills_before=$(oom_kills || true)
+
 # Mark every phase in the log. The exit record reports how the job ended; it is synced before it is renamed.
 phase=start
 phases=
@@ -38,10 +53,17 @@ begin() {
 finish() {
     code=$?
     trap '' TERM INT HUP
+    killed=${oom_kills_before:+,\"oom_kills\":$(($(oom_kills || true) - oom_kills_before))}
     rm -f "$folder/pip.conf"
+    if test "$code" -ne 0; then
+        for place in "$folder" "$build" "${TMPDIR:-/tmp}" "${HOME:-/}"; do
+            test "$(($(stat -f -c '%b > 0 && %a * %S < 1048576' "$place" || echo 0)))" -eq 0 ||
+                echo "@@wheelyard no space left on $place"
+        done 2> /dev/null
+    fi
     echo "@@wheelyard exit=$code phase=$phase at=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
-    printf '{"format":"wheelyard.exit/1","attempt":"%s","exit_code":%d,"phase":"%s","phases":[%s],"ended_ms":%d}\n' \
-        "$attempt" "$code" "$phase" "$phases" "$(date +%s%3N)" > "$folder/exit.json.tmp"
+    printf '{"format":"wheelyard.exit/1","attempt":"%s","exit_code":%d,"phase":"%s","phases":[%s],"ended_ms":%d%s}\n' \
+        "$attempt" "$code" "$phase" "$phases" "$(date +%s%3N)" "$killed" > "$folder/exit.json.tmp"
     sync "$folder/exit.json.tmp"
     mv "$folder/exit.json.tmp" "$folder/exit.json"
     sync "$folder"
