@@ -133,12 +133,9 @@ bool is_of_accelerator(const NeededLibrary& library) {
     });
 }
 
-// Nothing that is installed with it can have the library, and no code of its own opens one.
+// Nothing that is installed with it can have the library.
 bool is_needed_surely(const Question& q, const NeededLibrary& library) {
-    return q.needs.surely.contains(library.name) && q.needs.opens.empty() && q.needs.requires_dist &&
-           std::all_of(q.needs.requires_dist->begin(), q.needs.requires_dist->end(), [](const auto& text) {
-               return text.find("extra ==", std::min(text.find(';'), text.size())) != std::string::npos;
-           });
+    return q.needs.surely.contains(library.name) && requires_nothing(q.needs);
 }
 
 Fit check_library(const Question& q, const NeededLibrary& library) {
@@ -166,17 +163,19 @@ Fit check_library(const Question& q, const NeededLibrary& library) {
         return unknown("library", what + ", which is not here, and neither is a GPU");
     if (library.kind == "torch")
         return unknown("library", what + ", which the project torch brings, and it does not require torch");
+    const bool is_own = library.kind == "unfound";
+    const std::string absent =
+        is_own ? ", which it has where the loader does not look" : ", which is not here";
     // Who repairs a wheel leaves out what it does without, or what another project brings.
     if (promises_platform(q.candidate) && library.kind != "system" && !is_needed_surely(q, library))
-        return unknown("library", what + ", which is not here; it may do without");
-    if (!q.needs.requires_dist)
-        return unknown("library", what + ", which is not here; what it requires is unknown");
-    if (is_for_several(q))
-        return unknown("library", "a file for one of its machines " + what + ", which is not here");
+        return unknown("library", what + absent + "; it may do without");
+    if (!q.needs.requires_dist) return unknown("library", what + absent + "; what it requires is unknown");
+    if (is_for_several(q)) return unknown("library", "a file for one of its machines " + what + absent);
     const auto family = library.kind == "mpi" ? mpi_family(library.name) : std::nullopt;
-    return no("library", what + ", which is not here",
-              family ? "module load " + std::string(family->modules.front())
-                     : "load a module that has it, or ask for its package");
+    return no("library", what + absent,
+              is_own   ? "choose another version"
+              : family ? "module load " + std::string(family->modules.front())
+                       : "load a module that has it, or ask for its package");
 }
 
 // A module of MPI counts though only a part of the wheel loads it: that part is what it is for.
@@ -197,40 +196,6 @@ Fit check_libraries(const Question& q) {
         if (fit.runs != Runs::no || maybe == q.needs.maybe.end()) return fit;
         return unknown("library", "its import may load " + maybe->second + ", which " + fit.why);
     });
-}
-
-namespace {
-
-// "-lmagic" → "libmagic".
-std::string shown_library(const std::string& name) {
-    return name.starts_with("-l") ? "lib" + name.substr(2) : name;
-}
-
-Fit check_opened(const Question& q, const NeededOpen& opened) {
-    if (opened.any.empty()) return unknown("library", opened.by + " opens a library whose name it computes");
-    bool all_asked = true, is_of_gpu = false;
-    for (const std::string& name : opened.any) {
-        const std::string file = name.starts_with("-l") ? shown_library(name) + ".so" : name;
-        const auto* kind = accelerator::kind_of_library(file);
-        const NeededLibrary library{
-            file, kind == nullptr ? std::string("unknown") : std::string(kind->library_kind)};
-        if (is_required(q, library)) return {};
-        const auto* here = library_here(q, name);
-        if (here != nullptr && !here->path.empty() && here->lacks.empty()) return {};
-        all_asked = all_asked && here != nullptr;
-        is_of_gpu = is_of_gpu || (is_of_accelerator(library) && (!q.node.gpus || q.node.gpus->archs.empty()));
-    }
-    const std::string what = opened.by + " opens " + shown_library(opened.any.front());
-    if (!all_asked) return unknown("library", what + ", and what this node has is unknown");
-    if (is_of_gpu) return unknown("library", what + ", which is not here, and neither is a GPU");
-    // What reading Python code shows may lie behind a condition that was not seen.
-    return unknown("library", what + ", which is not here; it may do without");
-}
-
-}  // namespace
-
-Fit check_opens(const Question& q) {
-    return first_fault(q.needs.opens, [&](const NeededOpen& opened) { return check_opened(q, opened); });
 }
 
 namespace {
