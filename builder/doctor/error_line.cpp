@@ -101,9 +101,9 @@ constexpr auto consequences = std::to_array<std::string_view>({
     "errors occurred!",  // -- Configuring incomplete, errors occurred!
     "linker command failed",
     "failed to run custom build command",  // cargo, before what the script wrote
-    "error: failed to get `",
+    "error: failed to get `",              // cargo, before "Caused by:"
     "error: failed to download `",
-    "error: failed to load source for",  // and "Caused by:"
+    "error: failed to load source for",
 });
 
 // Parts of lines that contain a sign of an error but are not a cause.
