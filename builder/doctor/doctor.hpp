@@ -164,7 +164,8 @@ struct Wanted {
 [[nodiscard]] Wanted wanted_by(std::string_view line);
 
 // The same in the words of the rules, however the tool writes it: "program 'cmake' not found", "header
-// 'thc/thc.h' not found", "own header 'rabit/io.h' not found" (of the source's tree), "library 'cuda' not found". Empty: the line (in lower case) misses none of these.
+// 'thc/thc.h' not found", "own header 'rabit/io.h' not found" (of the source's tree), "library 'cuda' not
+// found". Empty: the line (in lower case) misses none of these.
 [[nodiscard]] std::string missing_thing(std::string_view lower);
 
 // Commands to paste; empty: the table does not know it.

@@ -83,13 +83,27 @@ constexpr auto faint = std::to_array<std::string_view>({
 
 // Errors that follow from one that another line names.
 constexpr auto consequences = std::to_array<std::string_view>({
-    "returned non-zero exit status", "calledprocesserror", "failed with exit status", "failed with exit code",
-    "error: command ", "*** [", "*** waiting for", "error: subprocess-exited", "could not build wheels",
-    "failed building wheel", "failed to build", "failed-wheel-build", "failed to build one or more",
-    "error compiling objects", "ld returned ",
+    "returned non-zero exit status",
+    "calledprocesserror",
+    "failed with exit status",
+    "failed with exit code",
+    "error: command ",
+    "*** [",
+    "*** waiting for",
+    "error: subprocess-exited",
+    "could not build wheels",
+    "failed building wheel",
+    "failed to build",
+    "failed-wheel-build",
+    "failed to build one or more",
+    "error compiling objects",
+    "ld returned ",
     "errors occurred!",  // -- Configuring incomplete, errors occurred!
     "linker command failed",
     "failed to run custom build command",  // cargo, before what the script wrote
+    "error: failed to get `",              // cargo, before "Caused by:"
+    "error: failed to download `",
+    "error: failed to load source for",
 });
 
 // Parts of lines that contain a sign of an error but are not a cause.

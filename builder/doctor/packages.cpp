@@ -148,7 +148,7 @@ Wanted wanted_by(std::string_view line) {
 
 namespace {
 
-// Says whether the source names a header of its own tree: "/b/rabit/src/a.cc:15:10: fatal error: rabit/io.h: …".
+// Says whether the header is of the source's own tree: "/b/rabit/src/a.cc:15:10: fatal error: rabit/io.h: …".
 bool is_own_header(std::string_view lower, std::string_view path) {
     const auto end = path.find('/');
     if (end == std::string_view::npos) return false;

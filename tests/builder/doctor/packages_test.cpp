@@ -46,6 +46,31 @@ TEST_CASE("the name that a line misses is found in each tool's notation") {
     }
 }
 
+TEST_CASE("what is missing is said in the words of the rules, whichever tool says it") {
+    struct Row {
+        const char* line;
+        const char* words;
+    };
+    const Row rows[] = {
+        {"a.c:1:10: fatal error: thc/thc.h: no such file or directory", "header 'thc/thc.h' not found"},
+        {"a.cpp:1:10: fatal error: 'mpi.h' file not found", "header 'mpi.h' not found"},
+        {"a.cu(3): catastrophic error: cannot open source file \"cublas_v2.h\"",
+         "header 'cublas_v2.h' not found"},
+        {"/b/rabit/src/a.cc:15:10: fatal error: rabit/io.h: no such file or directory",
+         "own header 'rabit/io.h' not found"},
+        {"/v/torch/include/torch/all.h:3:10: fatal error: torch/nn.h: no such file or directory",
+         "header 'torch/nn.h' not found"},
+        {"/usr/bin/ld: cannot find -lcuda", "library 'cuda' not found"},
+        {"/usr/bin/ld: cannot find -lcudart: no such file or directory", "library 'cudart' not found"},
+        {"/bin/sh: 1: pkg-config: not found", "program 'pkg-config' not found"},
+        {"x.c:3:1: error: expected ';'", ""},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.line);
+        CHECK(missing_thing(row.line) == row.words);
+    }
+}
+
 TEST_CASE("what to install is commands to paste, for the distributions that the table knows") {
     CHECK(
         commands_for("fatal error: hdf5.h: No such file or directory") ==
