@@ -1,5 +1,8 @@
 #include "builder/agent/attempt_stepper.hpp"
 
+#include <cstdint>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 #include <vector>
 

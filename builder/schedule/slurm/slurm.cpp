@@ -191,7 +191,14 @@ tl::unexpected<base::Error> unparsable_line(std::string_view program, std::strin
                       std::string(base::cut_utf8(line, max_error_line_bytes)));
 }
 
+// The kernel may kill a process of a step that `srun` began: the job itself has only failed.
+void note_step(Job& job, std::string_view state, std::int64_t memory_kib) {
+    job.used.memory_kib = std::max(job.used.memory_kib, memory_kib);
+    job.step_out_of_memory = job.step_out_of_memory || state == "OUT_OF_MEMORY";
+}
+
 EndCause cause_of_failure(const Job& job) {
+    if (job.step_out_of_memory) return EndCause::out_of_memory;
     if (job.reason == "BadConstraints") return EndCause::cannot_ever_run;
     if (job.reason == "TimeLimit") return EndCause::time_limit;
     if (job.reason == "NodeDown") return EndCause::node_failure;
@@ -242,7 +249,7 @@ base::Result<std::vector<Job>> parse_sacct(std::string_view text) {
         const std::int64_t memory_kib = parse_size_kib(parts[memory]);
         if (parts[id].find('.') != std::string_view::npos) {  // a step of the preceding job: "14.batch"
             if (!jobs.empty() && parts[id].starts_with(jobs.back().id + "."))
-                jobs.back().used.memory_kib = std::max(jobs.back().used.memory_kib, memory_kib);
+                note_step(jobs.back(), parts[state], memory_kib);
             continue;
         }
         Job job;

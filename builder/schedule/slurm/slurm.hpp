@@ -39,7 +39,8 @@ struct Job {
     std::optional<int> exit_code;  // 128 + signal; nullopt: none, or an internal code of Slurm's
     std::string node;
     JobUsage used;
-    bool by_signal = false;      // a signal ended the job (a script can also exit with 137)
+    bool by_signal = false;  // a signal ended the job (a script can also exit with 137)
+    bool step_out_of_memory = false;
     std::uint64_t restarts = 0;  // how often it was queued again after a start
     JobGrant granted;            // its time limit
 };

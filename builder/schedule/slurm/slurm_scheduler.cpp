@@ -34,6 +34,10 @@ bool lives(const JobView& view) {
     return view.state == JobState::queued || view.state == JobState::running;
 }
 
+bool has_failed(const JobView& view) {
+    return view.end && view.end->cause == EndCause::failed;
+}
+
 }  // namespace
 
 base::Status SlurmScheduler::submit(const JobRequest& job) {
@@ -91,14 +95,20 @@ Views SlurmScheduler::poll(const std::map<std::string, AttemptFolder>& attempts)
             note_job(views, job, attempt->second.is_claimed());
     }
 
-    std::vector<std::string> forgotten;
+    std::vector<std::string> asked;  // what squeue has forgotten, or says less of: of steps it knows nothing
     for (const auto& name : names) {
-        if (!views.contains(name)) forgotten.push_back(name);
+        if (!views.contains(name) || has_failed(views.at(name))) asked.push_back(name);
     }
-    if (!forgotten.empty()) {
-        const auto accounted = ask_accounting(forgotten, attempts);
-        for (const auto& name : forgotten) {
-            if (!accounted) {
+    if (!asked.empty()) {
+        const auto accounted = ask_accounting(asked, attempts);
+        for (const auto& name : asked) {
+            if (views.contains(name)) {
+                const auto better = accounted.value_or(Views());
+                const auto found = better.find(name);
+                const bool is_memory = found != better.end() && found->second.end &&
+                                       found->second.end->cause == EndCause::out_of_memory;
+                if (is_memory) views[name] = found->second;
+            } else if (!accounted) {
                 views[name] = {JobState::unknown, "Slurm is not available: " + accounted.error().text(), {}};
             } else if (const auto found = accounted->find(name);
                        found != accounted->end() && !lives(found->second)) {
@@ -131,7 +141,7 @@ constexpr EndReport end_reports[] = {
     {EndCause::failed, "FAILED NonZeroExitCode"},
     {EndCause::killed, "FAILED by a signal (`sacct`: 0:9; its reason is None)"},
     {EndCause::time_limit, "TIMEOUT, DEADLINE, or the job was warned"},
-    {EndCause::out_of_memory, "OUT_OF_MEMORY"},
+    {EndCause::out_of_memory, "OUT_OF_MEMORY, also of a step"},
     {EndCause::node_failure, "NODE_FAIL, BOOT_FAIL"},
     {EndCause::preempted, "PREEMPTED"},
     {EndCause::requeued,

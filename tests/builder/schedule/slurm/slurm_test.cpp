@@ -271,6 +271,20 @@ TEST_CASE("a failed query gives unknown, and a job that squeue does not list is 
     CHECK(!scene.look().end.has_value());
 }
 
+TEST_CASE("of a job that failed, accounting knows whether one of its steps ran out of memory") {
+    Scene scene;
+    scene.answers["squeue"] = {0, false, "14|w1|FAILED|NonZeroExitCode|256|0:06|n1|0|1:00:00|\n", ""};
+    const std::string job =
+        "14|w1|FAILED|None|1:0|6|00:00:06||n1\n14.batch|batch|FAILED||1:0|6|00:00:01|9K|n1\n";
+    scene.answers["sacct"] = {1, false, "", "Slurm accounting storage is disabled\n"};
+    CHECK(scene.look().end->cause == EndCause::failed);
+    scene.answers["sacct"] = {0, false, job, ""};
+    CHECK(scene.look().end->cause == EndCause::failed);
+    scene.answers["sacct"] = {0, false, job + "14.0|g++|OUT_OF_MEMORY||0:125|5|00:00:05|900M|n1\n", ""};
+    CHECK(scene.look().end->cause == EndCause::out_of_memory);
+    CHECK(scene.look().end->scheduler_status == "FAILED");
+}
+
 TEST_CASE("a job that accounting still counts, and squeue does not list, is missing") {
     // A runaway job: slurmctld lost it, or its end is on the way to slurmdbd.
     Scene scene;

@@ -61,7 +61,7 @@ finish() {
     rm -f "$folder/pip.conf"
     if test "$code" -ne 0; then
         for place in "$folder" "$build" "${TMPDIR:-/tmp}" "${HOME:-/}"; do
-            test "$(($(stat -f -c '%b > 0 && %a * %S < 1048576' "$place" || echo 0)))" -eq 0 ||
+            test ! -w "$place" || test "$(($(stat -f -c '%b > 0 && %a * %S < 1048576' "$place" || echo 0)))" -eq 0 ||
                 echo "@@wheelyard no space left on $place"
         done 2> /dev/null
     fi
