@@ -28,7 +28,7 @@ wheelyard_layer(elf          lib/inspect/elf              base)
 wheelyard_layer(gpu          lib/inspect/gpu              base accelerator zip elf)
 wheelyard_layer(python_source lib/inspect/python           base)
 wheelyard_layer(dist_info    lib/inspect/dist_info        base io accelerator wheel verdict zip)
-wheelyard_layer(truth        lib/inspect/truth            base accelerator wheel verdict python_source dist_info elf gpu)
+wheelyard_layer(truth        lib/inspect/truth            base accelerator wheel verdict dist_info elf gpu)
 wheelyard_layer(abi          lib/inspect/abi              base accelerator wheel elf truth)
 wheelyard_layer(inspect      lib/inspect                  base io wheel verdict zip gpu python_source dist_info truth abi)
 

@@ -107,12 +107,12 @@ bool NodeJudge::learn(const std::vector<Candidate>& listed) {
         return node_.libraries.size() + node_.found_modules.size() + node_.found_functions.size();
     };
     const auto known = count();
-    auto names = names_of(listed, {"\"needed\":", "\"opens\":"}, names_to_ask);
+    auto names = names_of(listed, {"\"needed\":"}, names_to_ask);
     // Folders of software are those of the whole cluster, the loader is that of this node.
     if (node_.is_described)
         std::erase_if(names, [](const std::string& name) { return name.find('/') == std::string::npos; });
     ask_libraries(world_.probe, *world_.clock, names, node_);
-    ask_modules(world_.probe, names_of(listed, {"\"gone_names\":"}, modules_to_ask), node_);
+    ask_modules(world_.probe, names_of(listed, {"\"sure_imports\":"}, modules_to_ask), node_);
     ask_functions(world_.probe, names_of(listed, {"\"pypy_"}, functions_to_ask), node_);
     return count() > known;
 }

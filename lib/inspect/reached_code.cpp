@@ -1,5 +1,5 @@
 // Which of a wheel's libraries its import needs: the extension modules that the import of its packages
-// reaches, what these load of the wheel, and what Python code opens. Reads only the modules that are reached.
+// reaches, and what these load of the wheel. Reads only the modules that are reached.
 #include "lib/inspect/inspect.hpp"
 
 #include <algorithm>
@@ -11,28 +11,20 @@
 
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/dist_info/installed_tree.hpp"
-#include "lib/inspect/python/gone_names.hpp"
 #include "lib/inspect/python/import_walk.hpp"
 #include "lib/inspect/truth/libraries.hpp"
 #include "lib/inspect/zip/member_stream.hpp"
 #include "lib/wheel/name.hpp"
 #include "lib/wheel/requirement.hpp"
-#include "lib/wheel/specifier.hpp"
 
 namespace wheelyard::inspect {
 namespace {
 
-// Says whether the name came with a Python that each of these is, or is newer than.
-bool is_had_by_all(const wheel::SpecifierSet& pythons, std::string_view name) {
-    const GoneName* row = gone_name(name);
-    if (row == nullptr || row->first == 0) return false;
-    const auto before = wheel::Version::parse("3." + std::to_string(row->first - 1) + ".99");
-    return before && !pythons.contains(*before, wheel::Prereleases::allowed);
-}
-
 // What lies beside a project's package and is not imported by its users.
 constexpr std::array<std::string_view, 9> side_folders{"test",     "tests", "doc",        "docs",   "example",
                                                        "examples", "bench", "benchmarks", "scripts"};
+
+constexpr std::size_t max_needed_libraries = 64;  // in each map of the facts
 
 // Projects of one module that require no other.
 struct LeafProject {
@@ -100,7 +92,7 @@ class ReachedCode {
             if (is_extension(elves[i]))
                 has_extensions_ = true;
             else if (elves[i].elf.kind == ElfKind::shared && !elves[i].elf.is_device)
-                modules_.loose_libraries.push_back(i);
+                loose_libraries_.push_back(i);
         }
         for (const Member& member : frame.members) {
             const InstalledPath path = installed_path(member.name);
@@ -112,24 +104,19 @@ class ReachedCode {
                 add_source(path.path, member);
         }
         modules_.read = [this](std::string_view module) { return read(module); };
-        modules_.own_libraries = [this](const std::vector<std::string>& any) { return own_libraries(any); };
     }
 
     void gather(std::string_view project, const ProvidedLibraries& provided, Facts& facts) {
         ImportWalk walk = walk_imports(modules_, roots(project));
         if (!walk.is_whole) return;
-        facts.opens = std::move(walk.opened);
-        facts.gone_names = std::move(walk.gone);
-        if (const auto brought = brought_by(facts.requires_dist)) {
+        facts.sure_imports = std::move(walk.gone);
+        if (const auto brought = brought_by(facts.requires_dist))
             for (const auto& [module, by] : walk.foreign)
-                if (!brought->contains(module)) facts.gone_names.emplace(module, by);
-            for (const auto& [module, other] : walk.replaced)
-                if (!brought->contains(other.first)) facts.gone_names.emplace(module, other.second);
-        }
-        // Most wheels with what is new, such as `X | None`, are for newer Pythons alone.
-        if (const auto pythons = wheel::SpecifierSet::parse(facts.requires_python))
-            std::erase_if(facts.gone_names,
-                          [&](const auto& one) { return is_had_by_all(*pythons, one.first); });
+                if (!brought->contains(module)) facts.sure_imports.emplace(module, by);
+        // Which of them code opens is not read.
+        if (walk.opens_libraries)
+            for (const std::size_t library : loose_libraries_)
+                walk.files.try_emplace(library, Reach::maybe);
         if (modules_.modules.empty() || (!has_extensions_ && walk.files.empty())) return;
         add_neighbours(walk.files);
         follow_needed(walk.files);
@@ -151,10 +138,11 @@ class ReachedCode {
         }
         for (const auto& [library, need] : needs) {
             if (need.reach == Reach::always && library_kind(library) != LibraryKind::unknown) continue;
-            auto& into = need.reach == Reach::never   ? facts.needed_later
-                         : need.reach == Reach::maybe ? facts.needed_maybe
-                                                      : facts.needed_surely;
-            if (into.size() < max_opened) into.emplace(library, need.by);
+            // Code that opens libraries may open this one first.
+            auto& into = need.reach == Reach::never                           ? facts.needed_later
+                         : need.reach == Reach::maybe || walk.opens_libraries ? facts.needed_maybe
+                                                                              : facts.needed_surely;
+            if (into.size() < max_needed_libraries) into.emplace(library, need.by);
         }
     }
 
@@ -194,19 +182,6 @@ class ReachedCode {
         auto text = read_member(bytes_, *member->second, max_source_bytes);
         // What cannot be read is a finding of contents.cpp; a longer one is data.
         return text ? std::move(*text) : std::string();
-    }
-
-    [[nodiscard]] std::vector<std::size_t> own_libraries(const std::vector<std::string>& any) const {
-        std::vector<std::size_t> found;
-        for (const std::string& one : any) {
-            const std::string file =
-                one.starts_with("-l") ? "lib" + one.substr(2) + ".so" : std::string(base::base_name(one));
-            for (auto at = by_file_.lower_bound(file); at != by_file_.end() && at->first.starts_with(file);
-                 ++at)
-                if (at->first.size() == file.size() || at->first[file.size()] == '.')
-                    found.push_back(at->second);
-        }
-        return found;
     }
 
     [[nodiscard]] std::vector<std::string> roots(std::string_view project) const {
@@ -304,6 +279,7 @@ class ReachedCode {
     std::vector<std::size_t> loaded_by_;
     std::multimap<std::string_view, std::size_t> by_file_;
     std::map<std::string, const Member*, std::less<>> sources_;
+    std::vector<std::size_t> loose_libraries_;  // that are no modules: what Python code may open
     WheelModules modules_;
     std::set<std::string_view> functions_[2];  // those of PyPy that were noted, by need
     bool has_extensions_ = false;

@@ -60,7 +60,7 @@ void set_import(Json& json, const Facts& facts) {
     static constexpr std::pair<std::string_view, Modules> maps[] = {{"needed_later", &Facts::needed_later},
                                                                     {"needed_maybe", &Facts::needed_maybe},
                                                                     {"needed_surely", &Facts::needed_surely},
-                                                                    {"gone_names", &Facts::gone_names}};
+                                                                    {"sure_imports", &Facts::sure_imports}};
     for (const auto& [name, field] : maps) {
         if ((facts.*field).empty()) continue;
         Json modules = Json::object();
@@ -76,14 +76,6 @@ void set_import(Json& json, const Facts& facts) {
             modules.set(module, Json::array_of(names));
         json.set(name, std::move(modules));
     }
-    if (facts.opens.empty()) return;
-    Json opens = Json::array();
-    for (const inspect::OpenedLibrary& one : facts.opens) {
-        Json opened = Json::object({{"any", Json::array_of(one.any)}, {"by", one.by}});
-        if (!one.is_certain) opened.set("maybe", true);
-        opens.push(std::move(opened));
-    }
-    json.set("opens", std::move(opens));
 }
 
 Json components_to_json(const Facts& facts) {

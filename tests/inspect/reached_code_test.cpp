@@ -54,18 +54,21 @@ TEST_CASE("an extension module beside one that is reached may be loaded by it") 
     CHECK(facts.needed_later.empty());
 }
 
-TEST_CASE("a wheel's own library that Python code opens is loaded by its import, also by a computed name") {
-    for (const char* source :
-         {"import ctypes, os\nctypes.CDLL(os.path.join(os.path.dirname(__file__), 'libsix.so'))\n",
-          "import ctypes\nfrom six.find import path\nctypes.CDLL(path())\n",
-          "import ctypes\nctypes.CDLL(PATH)\n"}) {
+TEST_CASE("where Python code opens libraries, no library is needed for certain, nor by a part alone") {
+    for (const auto& [source, is_open] : {std::pair("import ctypes\nctypes.CDLL(PATH)\n", true),
+                                          std::pair("def load():\n    return ffi.dlopen('libx.so')\n", true),
+                                          std::pair("import ctypes\n", false)}) {
         CAPTURE(source);
-        const auto facts = facts_of([&](WheelWriter& wheel) {
-            wheel.add("six/__init__.py", source).add("six/libsix.so", library("libsix.so", {"libgsl.so.27"}));
+        const auto facts = facts_of([&, text = std::string(source)](WheelWriter& wheel) {
+            wheel.add("six/__init__.py", text + "from . import _base\n");
+            wheel.add("six/_base" + suffix, library("", {"libbase.so.1"}));
+            wheel.add("six/libsix.so", library("libsix.so", {"libgsl.so.27"}));
         });
-        CHECK(facts.opens.empty());
-        CHECK(facts.needed_later.empty());
-        CHECK(facts.needed_external == std::vector<std::string>{"libgsl.so.27"});
+        using Needs = std::map<std::string, std::string>;
+        const Needs base{{"libbase.so.1", "six._base"}}, gsl{{"libgsl.so.27", "six/libsix.so"}};
+        CHECK(facts.needed_surely == (is_open ? Needs() : base));
+        CHECK(facts.needed_later == (is_open ? Needs() : gsl));
+        CHECK(facts.needed_maybe.size() == (is_open ? 2 : 0));
     }
 }
 
@@ -99,33 +102,25 @@ TEST_CASE("a module of another project is a fact where nothing that is required 
                    for (const std::string& text : required)
                        wheel.metadata_line("Requires-Dist: " + text);
                })
-            .gone_names;
+            .sure_imports;
     };
     using Names = std::map<std::string, std::string>;
     CHECK(gone({}) == Names{{"botocore", "six"}, {"typing_extensions", "six"}});
     CHECK(gone({"typing-extensions; python_version < '3.12'"}) == Names{{"botocore", "six"}});
     CHECK(gone({"typing-extensions", "boto3; extra == 'full'"}) == Names{{"botocore", "six"}});
     CHECK(gone({"boto3"}).empty());
-    // Of a wheel that no older Python takes nothing is said.
-    for (const auto& [pythons, is_fact] :
-         {std::pair(">=3.9", true), std::pair("", true), std::pair(">=3.10", false), std::pair(">3.9", true)})
-        CHECK(facts_of([&, allowed = std::string(pythons)](WheelWriter& wheel) {
-                  wheel.add("six.py", "a: int | None = 1\n");
-                  if (!allowed.empty()) wheel.metadata_line("Requires-Python: " + allowed);
-              }).gone_names.contains("types.UnionType") == is_fact);
     // What is left over beside a package is not imported.
     CHECK(facts_of([](WheelWriter& wheel) {
               wheel.add("_build.py", "import setuptools\n").add("other.py", "");
-          }).gone_names.empty());
+          }).sure_imports.empty());
 }
 
 TEST_CASE(
-    "what the import opens and lacks is a fact, also of modules in a .data folder; what is beside the "
-    "project is not imported") {
+    "what the import lacks is a fact, also of modules in a .data folder; what is beside the project is not "
+    "imported") {
     const auto facts = facts_of([](WheelWriter& wheel) {
-        wheel.add("six-1.16.0.data/purelib/six.py", "import ctypes, cgi\nctypes.CDLL('libx.so.1')\n");
+        wheel.add("six-1.16.0.data/purelib/six.py", "import ctypes, cgi\n");
         wheel.add("other.py", "import imp\n");
     });
-    CHECK(facts.opens == std::vector<inspect::OpenedLibrary>{{{"libx.so.1"}, "six", true}});
-    CHECK(facts.gone_names == std::map<std::string, std::string>{{"cgi", "six"}});
+    CHECK(facts.sure_imports == std::map<std::string, std::string>{{"cgi", "six"}});
 }

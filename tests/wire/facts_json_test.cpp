@@ -27,8 +27,7 @@ inspect::Facts full_facts() {
     facts.needed_later = {{"libX11.so.6", "six.draw"}};
     facts.needed_maybe = {{"libGL.so.1", "six.gl"}};
     facts.needed_surely = {{"libodbc.so.2", "six.db"}};
-    facts.gone_names = {{"cgi", "six"}};
-    facts.opens = {{{"libx.so.1", "-lx"}, "six", true}, {{}, "six.any", false}};
+    facts.sure_imports = {{"cgi", "six"}};
     facts.search_paths = {"/sw/openmpi/4.1.5/lib"};
     facts.modules = {"openmpi/4.1.5"};
     facts.stable_abi_floor = "3.7";
@@ -83,9 +82,9 @@ TEST_CASE("facts as JSON: every member, lists that are empty too, and no text th
         R"("modules":["openmpi/4.1.5"],"cpu_features":["bti"],"torch_requires":["torch==2.4.0"],"requires_dist":["numpy","torch==2.4.0"],"cuda_sm":["sm_90"],)"
         R"("cuda_ptx":["compute_90"],"hip_gfx":["gfx90a:xnack-"],"provides":["libsix.so.1"],"library_sha256":{"libsix.so.1":"5a5a"},)"
         R"("needed":{"cuda":["libcuda.so.1"],"system":["libc.so.6"]},"needed_later":{"libX11.so.6":"six.draw"},)"
-        R"("needed_maybe":{"libGL.so.1":"six.gl"},"needed_surely":{"libodbc.so.2":"six.db"},"gone_names":{"cgi":"six"},"pypy_names":{"six._six":["PyPyList_New"]},)"
+        R"("needed_maybe":{"libGL.so.1":"six.gl"},"needed_surely":{"libodbc.so.2":"six.db"},"sure_imports":{"cgi":"six"},"pypy_names":{"six._six":["PyPyList_New"]},)"
         R"("pypy_later":{"six.more":["PyPyList_Size"]},)"
-        R"("opens":[{"any":["libx.so.1","-lx"],"by":"six"},{"any":[],"by":"six.any","maybe":true}],"manylinux_fit":"linux_aarch64",)"
+        R"("manylinux_fit":"linux_aarch64",)"
         R"("musllinux_fit":"musllinux_1_2_aarch64",)"
         R"("stable_abi_floor":"3.7","cxx11_abi":"true","isa_needed":"x86-64-v2","isa_used":"x86-64-v3","avx_code":"six._six",)"
         R"("avx512_code":"six._kernels","sve_code":"six._arm",)"

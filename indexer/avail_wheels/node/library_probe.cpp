@@ -1,4 +1,4 @@
-// Asks the loader for a list of what it would map, ldconfig for its cache, and the files for their versions.
+// Asks the loader for a list of what it would map, and the files for their versions.
 #include "indexer/avail_wheels/node/node_probe.hpp"
 
 #include <sys/stat.h>
@@ -267,85 +267,14 @@ void write_library_cache(const HostProbe& probe, const std::string& key, const b
     if (!error) (void)base::replace_file(file, json.render());
 }
 
-// The first name lib….so… for each "-l…", as CPython's Lib/ctypes/util.py finds it. nullopt: there is no
-// list.
-std::optional<std::map<std::string, std::string, std::less<>>> search_ldconfig(
-    const HostProbe& probe, const std::vector<std::string>& searched) {
-    const std::string listed = output_of(probe, {"/sbin/ldconfig", "-p"}, python_timeout_ms);
-    if (listed.empty()) return std::nullopt;
-    const std::string_view abi = probe.machine == "x86_64"                                ? "libc6,x86-64"
-                                 : probe.machine == "s390x" || probe.machine == "ppc64le" ? "libc6,64bit"
-                                                                                          : "libc6";
-    std::map<std::string, std::string, std::less<>> found;
-    for (const auto line : base::split_lines(listed)) {
-        const std::string_view entry = base::trim(line);
-        const auto space = entry.find(" (");
-        if (space == std::string_view::npos || !entry.substr(space + 2).starts_with(abi)) continue;
-        const std::string_view file = entry.substr(0, space);
-        for (const std::string& name : searched)
-            if (file.starts_with("lib" + name.substr(2) + ".")) found.try_emplace(name, file);
-    }
-    return found;
-}
-
-// find_library asks the linker, too, where there is one, and that searches these folders.
-bool has_path_with(const HostProbe& probe, const std::string& searched) {
-    const std::string path = variable(probe, "LD_LIBRARY_PATH");
-    std::error_code error;
-    for (const auto folder : base::split(path, ':'))
-        if (!folder.empty() && fs::exists(fs::path(folder) / ("lib" + searched.substr(2) + ".so"), error))
-            return true;
-    return false;
-}
-
-void ask_searched(const HostProbe& probe, const base::Clock& clock, const std::vector<std::string>& searched,
-                  Node& node) {
-    const bool has_cache = !library_cache(probe).empty();
-    const std::string key = has_cache ? library_key(probe, node) : std::string();
-    const auto known = has_cache ? read_library_cache(probe, key, clock) : Libraries();
-    std::vector<std::string> missing;
-    for (const auto& name : searched) {
-        const auto one = known.find(name);
-        if (one == known.end())
-            missing.push_back(name);
-        else
-            node.libraries[name] = one->second;
-    }
-    if (missing.empty() || node.musl || node.is_described) return;
-    const auto found = search_ldconfig(probe, missing);
-    if (!found) return;
-    std::vector<std::string> files;
-    for (const auto& [name, file] : *found)
-        files.push_back(file);
-    ask_libraries(probe, clock, files, node);
-    for (const auto& name : missing) {
-        const auto file = found->find(name);
-        const auto library = file == found->end() ? node.libraries.end() : node.libraries.find(file->second);
-        if (library != node.libraries.end())
-            node.libraries[name] = library->second;
-        else if (file == found->end() && !has_path_with(probe, name))
-            node.libraries[name] = Library();
-    }
-    if (!has_cache) return;
-    auto all = read_library_cache(probe, key, clock);
-    for (const auto& name : missing)
-        if (const auto one = node.libraries.find(name); one != node.libraries.end()) all[name] = one->second;
-    write_library_cache(probe, key, clock, all);
-}
-
 }  // namespace
 
 void ask_libraries(const HostProbe& probe, const base::Clock& clock, const std::vector<std::string>& names,
                    Node& node) {
     std::vector<std::string> searched;
     std::vector<std::string> files;
-    std::vector<std::string> by_linker;
     for (const auto& name : names) {
         if (node.libraries.contains(name)) continue;
-        if (name.starts_with("-l")) {
-            by_linker.push_back(name);
-            continue;
-        }
         const bool can_be_listed = name.find_first_of(": \t\n") == std::string::npos;
         if (is_file(name)) {
             auto& library = node.libraries[name];
@@ -358,7 +287,6 @@ void ask_libraries(const HostProbe& probe, const base::Clock& clock, const std::
             searched.push_back(name);
         }
     }
-    if (!by_linker.empty()) ask_searched(probe, clock, by_linker, node);
     // Another C library's loader may run the interpreter instead of tracing it.
     if ((searched.empty() && files.empty()) || node.interpreter.empty() || (!node.glibc && !node.musl))
         return;

@@ -70,8 +70,7 @@ void ask_functions(const HostProbe& probe, const std::vector<std::string>& names
 // the dynamic loader does it there (LD_LIBRARY_PATH, the interpreter's own paths, the system's), or a file
 // with its folder, if the loader would take it; and what these lack. One process for all libraries and one
 // for all files, a few more where one lacks something, none for what the cache has. Names stay unknown if the
-// loader does not answer. "-lmagic" is what ctypes.util.find_library("magic") finds: the first such library
-// of ldconfig's list.
+// loader does not answer.
 void ask_libraries(const HostProbe& probe, const base::Clock& clock, const std::vector<std::string>& names,
                    Node& node);
 

@@ -20,6 +20,13 @@ std::string listed(const std::vector<std::string>& texts) {
     return base::join(shown, ", ") + (texts.size() > max_shown ? " …" : "");
 }
 
+bool requires_nothing(const Needs& needs) {
+    return needs.requires_dist &&
+           std::all_of(needs.requires_dist->begin(), needs.requires_dist->end(), [](const auto& text) {
+               return text.find("extra ==", std::min(text.find(';'), text.size())) != std::string::npos;
+           });
+}
+
 namespace {
 
 Fit check_known_bad(const Question& q) {
@@ -75,7 +82,6 @@ Fit judge(const Candidate& candidate, const Node& node, const Site& site, const 
                              &check_gpu,
                              &check_modules,
                              &check_libraries,
-                             &check_opens,
                              &check_standard_library,
                              &check_functions,
                              &check_versions,

@@ -33,9 +33,8 @@ struct Question {
 // fit_libraries.cpp: what the loader finds, and the modules that bring it.
 [[nodiscard]] Fit check_modules(const Question& q);
 [[nodiscard]] Fit check_libraries(const Question& q);
-[[nodiscard]] Fit check_opens(const Question& q);
 [[nodiscard]] Fit check_versions(const Question& q);
-// fit_python_code.cpp: names that this Python does not have.
+// fit_python_code.cpp: modules and functions that this Python does not have.
 [[nodiscard]] Fit check_standard_library(const Question& q);
 [[nodiscard]] Fit check_functions(const Question& q);
 // fit_requirements.cpp: what it requires, and the installed torch.
@@ -65,6 +64,8 @@ template <typename Things, typename Check>
     return first;
 }
 
+// Says whether all that it requires is known, and is nothing but for extras.
+[[nodiscard]] bool requires_nothing(const Needs& needs);
 [[nodiscard]] std::string listed(const std::vector<std::string>& texts);  // "a, b", at most six
 
 enum class TagPart { python_and_abi, platform, all };

@@ -133,12 +133,9 @@ bool is_of_accelerator(const NeededLibrary& library) {
     });
 }
 
-// Nothing that is installed with it can have the library, and no code of its own opens one.
+// Nothing that is installed with it can have the library.
 bool is_needed_surely(const Question& q, const NeededLibrary& library) {
-    return q.needs.surely.contains(library.name) && q.needs.opens.empty() && q.needs.requires_dist &&
-           std::all_of(q.needs.requires_dist->begin(), q.needs.requires_dist->end(), [](const auto& text) {
-               return text.find("extra ==", std::min(text.find(';'), text.size())) != std::string::npos;
-           });
+    return q.needs.surely.contains(library.name) && requires_nothing(q.needs);
 }
 
 Fit check_library(const Question& q, const NeededLibrary& library) {
@@ -197,40 +194,6 @@ Fit check_libraries(const Question& q) {
         if (fit.runs != Runs::no || maybe == q.needs.maybe.end()) return fit;
         return unknown("library", "its import may load " + maybe->second + ", which " + fit.why);
     });
-}
-
-namespace {
-
-// "-lmagic" → "libmagic".
-std::string shown_library(const std::string& name) {
-    return name.starts_with("-l") ? "lib" + name.substr(2) : name;
-}
-
-Fit check_opened(const Question& q, const NeededOpen& opened) {
-    if (opened.any.empty()) return unknown("library", opened.by + " opens a library whose name it computes");
-    bool all_asked = true, is_of_gpu = false;
-    for (const std::string& name : opened.any) {
-        const std::string file = name.starts_with("-l") ? shown_library(name) + ".so" : name;
-        const auto* kind = accelerator::kind_of_library(file);
-        const NeededLibrary library{
-            file, kind == nullptr ? std::string("unknown") : std::string(kind->library_kind)};
-        if (is_required(q, library)) return {};
-        const auto* here = library_here(q, name);
-        if (here != nullptr && !here->path.empty() && here->lacks.empty()) return {};
-        all_asked = all_asked && here != nullptr;
-        is_of_gpu = is_of_gpu || (is_of_accelerator(library) && (!q.node.gpus || q.node.gpus->archs.empty()));
-    }
-    const std::string what = opened.by + " opens " + shown_library(opened.any.front());
-    if (!all_asked) return unknown("library", what + ", and what this node has is unknown");
-    if (is_of_gpu) return unknown("library", what + ", which is not here, and neither is a GPU");
-    // What reading Python code shows may lie behind a condition that was not seen.
-    return unknown("library", what + ", which is not here; it may do without");
-}
-
-}  // namespace
-
-Fit check_opens(const Question& q) {
-    return first_fault(q.needs.opens, [&](const NeededOpen& opened) { return check_opened(q, opened); });
 }
 
 namespace {

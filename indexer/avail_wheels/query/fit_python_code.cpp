@@ -1,4 +1,5 @@
-// Names that a wheel uses and this Python does not have.
+// What a wheel imports, or calls, and this Python does not have.
+#include <optional>
 #include <string_view>
 
 #include "indexer/avail_wheels/query/fit_checks.hpp"
@@ -27,57 +28,55 @@ bool may_lack_pkg_resources(const std::string& text) {
            requirement->specifiers.contains(*without, wheel::Prereleases::allowed);
 }
 
-// A module of another project, which nothing that the wheel requires brings. One with a dot is a name of the
-// standard library that a newer program wrote down.
-Fit check_undeclared(const Question& q, const std::string& name, const std::string& by) {
+// nullopt: the Python was not asked.
+std::optional<bool> has_module(const Question& q, std::string_view name) {
     const auto found = q.node.found_modules.find(name);
-    const bool is_there = found != q.node.found_modules.end() && found->second;
-    if (is_there || name.find('.') != std::string::npos) return {};
-    return unknown("python_module", by + " imports " + name + ", which nothing that it requires brings");
+    return found == q.node.found_modules.end() ? std::nullopt : std::optional(found->second);
 }
 
-// What reading Python code shows may lie behind a condition that was not seen, so it never gives a "no".
-Fit check_gone(const Question& q, const std::string& name, const std::string& by) {
-    const auto* row = inspect::gone_name(name);
+std::string lacking(const Python& python, const inspect::GoneName& row) {
+    if (row.since == inspect::only_windows) return "only Windows has";
+    const std::string shown = "Python " + python.text();
+    const auto minor = static_cast<unsigned>(python.minor);
+    if (row.since != 0 && minor >= row.since) return shown + " has no more";
+    return row.first != 0 && minor < row.first ? shown + " does not have yet" : std::string();
+}
+
+// The import fails for certain where this Python does not have the module, and nothing else can bring it.
+Fit check_import(const Question& q, const std::string& name, const std::string& by) {
     const Python* python = taking_python(q);
-    if (python == nullptr) return {};
-    if (row == nullptr) return check_undeclared(q, name, by);
-    const auto minor = static_cast<unsigned>(python->minor);
-    const bool is_removed = row->since != 0 && minor >= row->since;
-    if (row->first != 0 && minor >= row->first) return {};
-    const std::string what = by + (row->first != 0 ? " needs " : " imports ") +
-                             (row->is_module ? name : std::string(row->name)) +
-                             (row->name == inspect::union_type ? " for X | None" : "");
-    const auto found = q.node.found_modules.find(name);
-    const bool is_asked = row->is_module && found != q.node.found_modules.end();
-    if (is_asked && found->second) return {};
+    const auto* row = inspect::gone_name(name);
+    const auto is_found = has_module(q, name);
+    const std::string what = by + " imports " + name + ", which ";
+    if (python == nullptr || is_found.value_or(false)) return {};
+    if (row == nullptr) return unknown("python_module", what + "nothing that it requires brings");
+    if (row->name == "distutils" && has_module(q, distutils_shim).value_or(false)) return {};
     for (const auto& text : q.needs.requires_dist.value_or(std::vector<std::string>())) {
-        if (!row->is_module || !brings_module(text, name, *row)) continue;
+        if (!brings_module(text, name, *row)) continue;
         if (name.starts_with("pkg_resources") && may_lack_pkg_resources(text))
-            return unknown("python_module", what + ", which setuptools has no more since 82");
+            return unknown("python_module", what + "setuptools has no more since 82");
         return {};
     }
-    // Extension modules, and what was built into the program, are no such files.
-    const bool is_seen_lacking =
-        is_asked && (row->since == 0 || !row->brought_by.empty() || name == "lib2to3");
-    if (row->first == 0 && !is_removed && !is_seen_lacking)
-        return row->since == 0
-                   ? unknown("python_module", what + ", and whether this Python has it is unknown")
-                   : Fit{};
-    return unknown("python_module", what + ", which " +
-                                        (row->since == inspect::only_windows ? "only Windows has"
-                                         : row->first != 0 ? "Python " + python->text() + " does not have yet"
-                                         : is_removed      ? "Python " + python->text() + " has no more"
-                                                           : "this Python does not have") +
-                                        "; it may do without");
+    const std::string why = lacking(*python, *row);
+    if (!why.empty() && is_found && requires_nothing(q.needs))
+        return no("python_module", what + why,
+                  row->brought_by.empty() ? "choose a newer version, or another Python"
+                                          : "install " + std::string(row->brought_by) + ", too");
+    if (!why.empty()) return unknown("python_module", what + why + "; another project may bring it");
+    if (row->first != 0) return {};
+    // Of a module that was not removed: extension modules, and what is built in, are no such files.
+    if (row->brought_by.empty() && name != "lib2to3") return {};
+    if (is_found) return unknown("python_module", what + "this Python does not have");
+    if (row->since != 0) return {};
+    return unknown("python_module", what + "this Python may not have");
 }
 
 }  // namespace
 
 Fit check_standard_library(const Question& q) {
     if (q.node.any_python) return {};
-    return first_fault(q.needs.gone,
-                       [&](const auto& gone) { return check_gone(q, gone.first, gone.second); });
+    return first_fault(q.needs.imports,
+                       [&](const auto& import) { return check_import(q, import.first, import.second); });
 }
 
 namespace {

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "lib/base/text/text.hpp"
-#include "lib/inspect/python/gone_names.hpp"
 #include "lib/io/json.hpp"
 #include "lib/wheel/tags.hpp"
 
@@ -124,8 +123,10 @@ void add_import(Needs& needs, const Json& facts) {
     };
     take("needed_later", [&](const auto& what, const auto& by) { needs.later.emplace(what, by); });
     take("needed_maybe", [&](const auto& what, const auto& by) { needs.maybe.emplace(what, by); });
-    take("needed_surely", [&](const auto& what, const auto& by) { needs.surely.emplace(what, by); });
-    take("gone_names", [&](const auto& what, const auto& by) { needs.gone.emplace_back(what, by); });
+    // Facts with `opens`, of a program before, do not say what else may be opened first.
+    if (facts.find("opens") == nullptr)
+        take("needed_surely", [&](const auto& what, const auto& by) { needs.surely.emplace(what, by); });
+    take("sure_imports", [&](const auto& what, const auto& by) { needs.imports.emplace_back(what, by); });
     const auto take_lists = [&](const char* name, auto& into) {
         const auto* map = facts.find(name);
         if (map == nullptr || map->as_object() == nullptr) return;
@@ -134,8 +135,6 @@ void add_import(Needs& needs, const Json& facts) {
     };
     take_lists("pypy_names", needs.pypy_names);
     take_lists("pypy_later", needs.pypy_later);
-    for (const Json& one : facts.items("opens"))
-        needs.opens.push_back({one.texts("any"), one.string_or("by", {})});
 }
 
 // Letters and digits alone: "nvidia-cublas-cu12" → "nvidiacublascu12".
@@ -222,17 +221,14 @@ std::vector<std::string> names_to_ask(const Needs& needs) {
         add(library.name);
     for (const auto& [prefix, version] : needs.versions)
         add(std::string(library_of_prefix(prefix)));
-    for (const auto& one : needs.opens)
-        names.insert(names.end(), one.any.begin(), one.any.end());
     return names;
 }
 
 std::vector<std::string> modules_to_ask(const Needs& needs) {
     std::vector<std::string> names;
-    for (const auto& [name, by] : needs.gone) {
-        const auto* row = inspect::gone_name(name);
-        if (row == nullptr || row->is_module) names.push_back(name);
-    }
+    for (const auto& [name, by] : needs.imports)
+        names.push_back(name);
+    if (!names.empty()) names.emplace_back(distutils_shim);
     return names;
 }
 

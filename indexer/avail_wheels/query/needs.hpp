@@ -31,12 +31,6 @@ struct NeededLibrary {
     std::string kind;  // as `needed` of the facts has it: "system", "cuda", "mpi", "unknown"
 };
 
-// One of these that Python code of the wheel opens.
-struct NeededOpen {
-    std::vector<std::string> any;  // as `opens` of the facts has them; empty: computed
-    std::string by;                // the module
-};
-
 struct Needs {
     bool proven = false;                // facts were available
     std::vector<std::string> machines;  // empty: any
@@ -56,8 +50,8 @@ struct Needs {
     std::map<std::string, std::string, std::less<>> later, maybe;
     std::map<std::string, std::string, std::less<>>
         surely;  // the same of no known kind, that it needs for certain
-    std::vector<NeededOpen> opens;
-    std::vector<std::pair<std::string, std::string>> gone;  // of gone_names, with the module: {"cgi", "a.b"}
+    // Modules that its import needs for certain and may lack, with the one that imports them: {"cgi", "a.b"}.
+    std::vector<std::pair<std::string, std::string>> imports;
     std::vector<std::string> search_paths;  // folders outside of it that its files search first
     // Versions of GCC's libraries and zlib: {"GLIBCXX", 3.4.32}.
     std::vector<std::pair<std::string, Dotted>> versions;
@@ -79,7 +73,9 @@ struct Needs {
 
 // The libraries, and the files in its search paths, that a node is asked for.
 [[nodiscard]] std::vector<std::string> names_to_ask(const Needs& needs);
-// The modules of the standard library that a Python is asked for.
+// A module of setuptools: where it is installed, importing distutils finds it there.
+inline constexpr std::string_view distutils_shim = "_distutils_hack";
+// The modules that a Python is asked for.
 [[nodiscard]] std::vector<std::string> modules_to_ask(const Needs& needs);
 // The C functions of PyPy that a node is asked for.
 [[nodiscard]] std::vector<std::string> functions_to_ask(const Needs& needs);

@@ -1,30 +1,24 @@
-// The modules of Python's standard library, and the modules and names in it that some Pythons lack: removed
-// by a version, not there before one, or left to a package of their own by distributions.
+// The modules of Python's standard library, and those that some Pythons lack: removed by a version, not there
+// before one, or left to a package of their own by distributions.
 #pragma once
 
-#include <span>
 #include <string_view>
 
 namespace wheelyard::inspect {
 
-// Says whether some Python 3 has it: "os", "distutils". `top` has no dots. gone_names has those that only
-// some have.
+// Says whether some Python 3 has it: "os", "distutils". `top` has no dots. gone_name has those that only some
+// have.
 [[nodiscard]] bool is_standard_module(std::string_view top);
 
 inline constexpr unsigned only_windows = 1;  // as `since`: no Python of another system has it
 
 struct GoneName {
-    std::string_view name;  // "cgi", "collections.Mapping"
-    unsigned since =
-        0;  // the minor version of Python 3 that has it no more; 0: only some installations lack it
-    bool is_module = true;             // a file of that name may lie where the Python looks for modules
+    std::string_view name;  // "cgi"
+    // The minor version of Python 3 that has it no more; 0: only some installations lack it.
+    unsigned since = 0;
     std::string_view brought_by = {};  // a project that has it, too
     unsigned first = 0;                // the minor version that has it first; 0: all had it
 };
-[[nodiscard]] std::span<const GoneName> gone_names();
-// What `X | None` is when it is evaluated, as in annotations without `from __future__ import annotations`
-// (PEP 604).
-inline constexpr std::string_view union_type = "types.UnionType";
 // The row of a dotted name or of what it begins with: "distutils.version" has that of "distutils". nullptr:
 // none.
 [[nodiscard]] const GoneName* gone_name(std::string_view dotted);

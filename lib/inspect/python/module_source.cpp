@@ -1,270 +1,23 @@
+// One pass over the lines, with a stack of the blocks that are open.
 #include "lib/inspect/python/module_source.hpp"
 
 #include <algorithm>
 #include <cstddef>
+#include <initializer_list>
 #include <optional>
+#include <utility>
 
-#include "lib/inspect/python/expressions.hpp"
-#include "lib/inspect/python/gone_names.hpp"
 #include "lib/inspect/python/source_lines.hpp"
 
 namespace wheelyard::inspect {
 namespace {
 
-constexpr std::size_t max_block_depth = 100;  // Python refuses more levels of indentation
-
-// A header with what belongs to it: `if x:` and the lines that are further in, or what follows the colon.
-struct Clause {
-    std::string_view word;
-    Tokens header;                    // between the word and the colon
-    Tokens rest;                      // after the colon, in the same line
-    std::size_t first = 0, last = 0;  // its lines
-};
-
-struct Function {
-    std::string name, class_name;
-    Clause clause;
-    Guard guard;  // of its body: in a branch that is not known it may be another one that is called
-};
-
-constexpr std::string_view clause_words[] = {"if",    "elif", "else",  "try", "except", "finally", "for",
-                                             "while", "with", "class", "def", "match",  "case"};
-
-class ModuleReader {
-  public:
-    ModuleReader(std::string_view source, std::string_view module, bool is_package)
-        : source_(read_source_lines(source)),
-          lines_(source_.lines),
-          package_(is_package ? module
-                              : module.substr(
-                                    0, module.rfind('.') == std::string_view::npos ? 0 : module.rfind('.'))) {
-    }
-
-    ModuleSource read() {
-        for (const SourceLine& line : lines_) {
-            evaluates_annotations_ = evaluates_annotations_ && !is_future(line.tokens);
-            const std::size_t at = line.tokens.front().is_name("async") ? 1 : 0;
-            if (line.tokens.size() > at + 1 &&
-                (line.tokens[at].is_name("def") || line.tokens[at].is_name("class")))
-                names_.defined.emplace(line.tokens[at + 1].text);
-        }
-        ModuleSource module;
-        ExpressionReader body(names_, module.body, true, {});
-        read_lines({0, lines_.size()}, {}, body, {}, 0);
-        is_in_function_ = true;
-        for (std::size_t i = 0; i < functions_.size(); ++i) {  // functions in functions are added meanwhile
-            const Function function = functions_[i];
-            const std::string name =
-                function.class_name.empty() ? function.name : function.class_name + "." + function.name;
-            const bool is_constructor = function.name == "__init__" || function.name == "__new__";
-            FunctionSource& into =
-                module.functions[is_constructor && !function.class_name.empty() ? function.class_name : name];
-            ExpressionReader reader(names_, into, false, function.class_name);
-            read_clause(function.clause, function.guard, reader, {}, 1);
-        }
-        module.imported = std::move(names_.imported);
-        return module;
-    }
-
-  private:
-    struct Range {
-        std::size_t first, last;
-    };
-
-    // nullopt: a plain statement.
-    [[nodiscard]] std::optional<Clause> clause_at(std::size_t at, std::size_t last) const {
-        Tokens tokens = lines_[at].tokens;
-        if (tokens.front().is_name("async")) tokens = tokens.subspan(1);
-        if (tokens.empty()) return std::nullopt;
-        const std::string_view word = tokens.front().text;
-        if (tokens.front().kind != TokenKind::name ||
-            std::find(std::begin(clause_words), std::end(clause_words), word) == std::end(clause_words))
-            return std::nullopt;
-        std::size_t depth = 0, lambdas = 0, colon = 1;
-        for (; colon < tokens.size(); ++colon) {
-            const Token& token = tokens[colon];
-            if (token.opens_bracket()) ++depth;
-            if (token.closes_bracket() && depth > 0) --depth;
-            if (depth > 0) continue;
-            if (token.is_name("lambda")) ++lambdas;
-            if (token.is_sign(':') && lambdas-- == 0) break;
-        }
-        if (colon == tokens.size()) return std::nullopt;
-        Clause clause{word, tokens.subspan(1, colon - 1), tokens.subspan(colon + 1), at + 1, at + 1};
-        while (clause.last < last && (lines_[clause.last].indent > lines_[at].indent ||
-                                      (!clause.rest.empty() && lines_[clause.last].is_continued)))
-            ++clause.last;
-        return clause;
-    }
-
-    void read_clause(const Clause& clause, const Guard& guard, ExpressionReader& into,
-                     const std::string& class_name, std::size_t depth) {
-        if (!clause.rest.empty()) read_statement(clause.rest, guard, into);
-        read_lines({clause.first, clause.last}, guard, into, class_name, depth + 1);
-    }
-
-    void read_lines(Range range, const Guard& guard, ExpressionReader& into, const std::string& class_name,
-                    std::size_t depth) {
-        if (depth > max_block_depth) return;
-        for (std::size_t at = range.first; at < range.last;) {
-            const auto clause = clause_at(at, range.last);
-            if (!clause) {
-                read_statement(lines_[at++].tokens, guard, into);
-                continue;
-            }
-            at = clause->last;
-            if (clause->word == "if") {
-                read_if(*clause, at, range.last, guard, into, class_name, depth);
-            } else if (clause->word == "try") {
-                read_try(*clause, at, range.last, guard, into, class_name, depth);
-            } else if (clause->word == "def") {
-                read_annotation(clause->header, guard, into);
-                if (!clause->header.empty())
-                    functions_.push_back({std::string(clause->header.front().text), class_name, *clause,
-                                          Guard{.maybe = guard.maybe}});
-            } else if (clause->word == "class") {
-                // Not its name, which with its bases looks like a call.
-                into.read(clause->header.subspan(std::min<std::size_t>(1, clause->header.size())), guard);
-                const std::string name(clause->header.empty() ? std::string_view()
-                                                              : clause->header.front().text);
-                read_clause(*clause, guard, into, name, depth);
-            } else {
-                read_clause(*clause, read_header(*clause, guard, into), into, class_name, depth);
-            }
-        }
-    }
-
-    // `from __future__ import annotations`: no annotation is evaluated.
-    static bool is_future(Tokens tokens) {
-        return tokens.size() > 3 && tokens[0].is_name("from") && tokens[1].is_name("__future__") &&
-               std::any_of(tokens.begin(), tokens.end(),
-                           [](const Token& token) { return token.is_name("annotations"); });
-    }
-
-    // `X | None` raises where the types that are no union have no such operator.
-    void read_annotation(Tokens tokens, const Guard& guard, ExpressionReader& into) const {
-        for (std::size_t at = 1; evaluates_annotations_ && at + 1 < tokens.size(); ++at) {
-            if (!tokens[at].is_sign('|') ||
-                (!tokens[at - 1].is_name("None") && !tokens[at + 1].is_name("None")))
-                continue;
-            into.add({EffectKind::uses, guard, std::string(union_type)});
-            return;
-        }
-    }
-
-    // Of `for`, `while`, `with` and what is left; the guard of its lines.
-    Guard read_header(const Clause& clause, Guard guard, ExpressionReader& into) {
-        if (clause.word == "for" && clause.header.size() > 2 && clause.header[1].is_name("in"))
-            into.learn(clause.header.front().text, clause.header.subspan(2));
-        const bool suppresses =
-            clause.word == "with" && std::any_of(clause.header.begin(), clause.header.end(),
-                                                 [](const Token& one) { return one.is_name("suppress"); });
-        if (suppresses)
-            guard.caught |= caught_by(clause.header);
-        else
-            into.read(clause.header, guard);
-        if (clause.word == "case") guard.maybe = true;
-        return guard;
-    }
-
-    void read_if(const Clause& first, std::size_t& at, std::size_t last, const Guard& guard,
-                 ExpressionReader& into, const std::string& class_name, std::size_t depth) {
-        std::optional<Clause> clause = first;
-        Guard here = guard;
-        bool is_decided = false;
-        while (clause) {
-            const auto holds = clause->word == "else" ? std::optional(true) : condition_holds(clause->header);
-            if (!is_decided && clause->word != "else") into.read(clause->header, here);
-            if (!is_decided && holds.value_or(true)) {
-                Guard inside = here;
-                inside.maybe = inside.maybe || !holds;
-                read_clause(*clause, inside, into, class_name, depth);
-            }
-            is_decided = is_decided || holds.value_or(false);
-            here.maybe = here.maybe || !holds;
-            clause = next_clause(at, last, {"elif", "else"});
-        }
-    }
-
-    // The clause that goes on with the same statement.
-    std::optional<Clause> next_clause(std::size_t& at, std::size_t last,
-                                      std::initializer_list<std::string_view> words) const {
-        if (at >= last) return std::nullopt;
-        auto clause = clause_at(at, last);
-        if (!clause || std::find(words.begin(), words.end(), clause->word) == words.end())
-            return std::nullopt;
-        at = clause->last;
-        return clause;
-    }
-
-    void read_try(const Clause& body, std::size_t& at, std::size_t last, const Guard& guard,
-                  ExpressionReader& into, const std::string& class_name, std::size_t depth) {
-        std::vector<Clause> handlers, others;
-        while (const auto clause = next_clause(at, last, {"except", "else", "finally"}))
-            (clause->word == "except" ? handlers : others).push_back(*clause);
-        Guard inside = guard;
-        for (const Clause& handler : handlers) {
-            switch (raises(handler)) {
-                case Raises::never:
-                    inside.caught |= caught_by(handler.header);
-                    break;
-                case Raises::maybe:
-                    inside.maybe = true;
-                    break;
-                case Raises::always:
-                    break;
-            }
-        }
-        read_clause(body, inside, into, class_name, depth);
-        for (const Clause& other : others)
-            if (other.word == "else") read_clause(other, guard, into, class_name, depth);
-        Guard handling = guard;
-        handling.maybe = handling.in_handler = true;
-        for (const Clause& handler : handlers)
-            read_clause(handler, handling, into, class_name, depth);
-        for (const Clause& other : others)
-            if (other.word == "finally") read_clause(other, guard, into, class_name, depth);
-    }
-
-    enum class Raises { never, maybe, always };
-    // Says whether a handler raises in the end, whatever it tried before.
-    [[nodiscard]] Raises raises(const Clause& clause, std::size_t depth = 0) const {
-        if (depth > max_block_depth) return Raises::maybe;
-        if (!clause.rest.empty() && clause.rest.front().is_name("raise")) return Raises::always;
-        Raises found = Raises::never;
-        for (std::size_t at = clause.first; at < clause.last;) {
-            if (lines_[at].tokens.front().is_name("raise")) return Raises::always;
-            auto inner = clause_at(at, clause.last);
-            at = inner ? inner->last : at + 1;
-            if (!inner || inner->word == "def" || inner->word == "class") continue;
-            bool is_decided = false, is_known = inner->word == "if";
-            for (; inner; inner = next_clause(at, clause.last, {"elif", "else", "except", "finally"})) {
-                const bool has_condition = inner->word == "if" || inner->word == "elif";
-                const auto holds = has_condition ? condition_holds(inner->header) : std::optional(true);
-                if (is_decided || !holds.value_or(true)) continue;
-                const Raises inside = raises(*inner, depth + 1);
-                if (inside == Raises::always && holds && is_known) return Raises::always;
-                if (inside != Raises::never) found = Raises::maybe;
-                is_known = is_known && holds;
-                is_decided = is_known && holds.value_or(false);
-            }
-        }
-        return found;
-    }
-
-    void read_statement(Tokens tokens, const Guard& guard, ExpressionReader& into);
-    void remember(std::string local, std::string means, const Guard& guard);
-    void read_import(Tokens tokens, const Guard& guard, ExpressionReader& into);
-    void read_from(Tokens tokens, const Guard& guard, ExpressionReader& into);
-
-    SourceLines source_;
-    const std::vector<SourceLine>& lines_;
-    std::string package_;  // what relative imports start from
-    ModuleNames names_;
-    std::vector<Function> functions_;
-    bool evaluates_annotations_ = true;
-    bool is_in_function_ = false;  // annotations of local variables are not evaluated
-};
+bool has_name(Tokens tokens, std::initializer_list<std::string_view> names) {
+    return std::any_of(tokens.begin(), tokens.end(), [&](const Token& token) {
+        return token.kind == TokenKind::name &&
+               std::find(names.begin(), names.end(), token.text) != names.end();
+    });
+}
 
 // "a.b.c" at the start of `tokens`; how many of them it takes.
 std::size_t dotted_name(Tokens tokens, std::string& name) {
@@ -276,73 +29,163 @@ std::size_t dotted_name(Tokens tokens, std::string& name) {
     return at;
 }
 
-// What a handler imports in its place has the name only where the first import failed.
-void ModuleReader::remember(std::string local, std::string means, const Guard& guard) {
-    if (guard.in_handler)
-        names_.imported.try_emplace(std::move(local), std::move(means));
-    else
-        names_.imported.insert_or_assign(std::move(local), std::move(means));
-}
+class ModuleReader {
+  public:
+    ModuleReader(std::string_view source, std::string_view module, bool is_package)
+        : source_(read_source_lines(source)),
+          lines_(source_.lines),
+          top_(module.substr(0, module.find('.'))),
+          package_(module) {
+        if (!is_package) package_.resize(package_.rfind('.') == std::string::npos ? 0 : package_.rfind('.'));
+        const auto has = [&](std::string_view text) { return source.find(text) != std::string_view::npos; };
+        module_.opens_libraries = has("CDLL(") || has("PyDLL(") || has("LoadLibrary(") || has("dlopen(");
+    }
 
-void ModuleReader::read_import(Tokens tokens, const Guard& guard, ExpressionReader& into) {
-    for (std::size_t at = 0; at < tokens.size(); ++at) {
-        std::string module;
-        at += dotted_name(tokens.subspan(at), module);
-        if (module.empty()) return;
-        std::string local = module.substr(0, module.find('.'));
-        std::string means = local;
-        if (at + 1 < tokens.size() && tokens[at].is_name("as")) {
-            local = tokens[at + 1].text;
-            means = module;
-            at += 2;
+    ModuleSource read() {
+        for (std::size_t at = 0; at < lines_.size(); ++at)
+            read_line(at);
+        return std::move(module_);
+    }
+
+  private:
+    struct Block {
+        std::size_t indent;
+        Reach reach;
+        bool is_in_function;
+    };
+
+    // The colon that ends the header of a block; nullopt: a plain statement.
+    static std::optional<std::size_t> colon_of(Tokens tokens) {
+        if (!has_name(tokens.first(1), {"if", "elif", "else", "try", "except", "finally", "for", "while",
+                                        "with", "class", "def", "async", "match", "case"}))
+            return std::nullopt;
+        std::size_t depth = 0, lambdas = 0;
+        for (std::size_t at = 1; at < tokens.size(); ++at) {
+            const Token& token = tokens[at];
+            if (token.opens_bracket()) ++depth;
+            if (token.closes_bracket() && depth > 0) --depth;
+            if (depth > 0) continue;
+            if (token.is_name("lambda")) ++lambdas;
+            if (token.is_sign(':') && lambdas-- == 0) return at;
         }
-        remember(std::move(local), std::move(means), guard);
-        into.add({EffectKind::imports, guard, std::move(module)});
+        return std::nullopt;
     }
-}
 
-void ModuleReader::read_from(Tokens tokens, const Guard& guard, ExpressionReader& into) {
-    std::string written;
-    std::size_t at = dotted_name(tokens, written);
-    const std::size_t dots = std::min(written.find_first_not_of('.'), written.size());
-    std::string module = written.substr(dots);
-    if (dots > 0) {
-        std::string base = package_;
-        for (std::size_t up = 1; up < dots && !base.empty(); ++up)
-            base.resize(base.rfind('.') == std::string::npos ? 0 : base.rfind('.'));
-        module = base + (base.empty() || module.empty() ? "" : ".") + module;
+    void read_line(std::size_t at) {
+        const SourceLine& line = lines_[at];
+        while (!line.is_continued && !blocks_.empty() && blocks_.back().indent >= line.indent)
+            blocks_.pop_back();
+        const Block outer = blocks_.empty() ? Block{0, Reach::plain, false} : blocks_.back();
+        const auto colon = colon_of(line.tokens);
+        if (!colon) return read_statement(line.tokens, outer);
+        const Tokens header = line.tokens.first(*colon);
+        const bool is_function = has_name(header.first(std::min<std::size_t>(2, *colon)), {"def"});
+        const Block inside{line.indent, std::min(outer.reach, reach_in(at, header)),
+                           outer.is_in_function || is_function};
+        if (*colon + 1 < line.tokens.size()) read_statement(line.tokens.subspan(*colon + 1), inside);
+        blocks_.push_back(inside);
     }
-    if (module.empty() || at >= tokens.size() || !tokens[at].is_name("import")) return;
-    Effect effect{EffectKind::imports, guard, module};
-    for (++at; at < tokens.size(); ++at) {
-        if (tokens[at].kind != TokenKind::name) continue;
-        const std::string name(tokens[at].text);
-        std::string local = name;
-        if (at + 2 < tokens.size() && tokens[at + 1].is_name("as")) {
-            local = tokens[at + 2].text;
-            at += 2;
+
+    [[nodiscard]] Reach reach_in(std::size_t at, Tokens header) const {
+        if (header.front().is_name("try")) return reach_in_try(at);
+        if (header.front().is_name("class") || header.front().is_name("finally")) return Reach::always;
+        const bool is_negated = header.size() > 1 && header[1].is_name("not");
+        return !is_negated && has_name(header, {"TYPE_CHECKING", "__name__", "suppress"}) ? Reach::never
+                                                                                          : Reach::maybe;
+    }
+
+    // What fails in a `try` matters where each handler ends with `raise`, and perhaps where one contains it.
+    [[nodiscard]] Reach reach_in_try(std::size_t at) const {
+        const std::size_t indent = lines_[at].indent;
+        Reach reach = Reach::always;
+        bool is_handler = false, raises = false;
+        const SourceLine* last = nullptr;  // statement of the handler itself, in none of its blocks
+        const auto end_handler = [&] {
+            const bool ends_in_raise = last != nullptr && last->tokens.front().is_name("raise");
+            if (is_handler && !ends_in_raise) reach = std::min(reach, raises ? Reach::maybe : Reach::never);
+            raises = false, last = nullptr;
+        };
+        for (++at; at < lines_.size() && lines_[at].indent >= indent; ++at) {
+            const SourceLine& line = lines_[at];
+            if (line.indent == indent && !line.is_continued) {
+                if (!has_name(line.tokens.first(1), {"except", "else", "finally"})) break;
+                end_handler();
+                is_handler = line.tokens.front().is_name("except");
+            } else if (last == nullptr || line.indent <= last->indent) {
+                last = &line;
+            }
+            raises = raises || has_name(line.tokens, {"raise"});
         }
-        remember(std::move(local), module + "." + name, guard);
-        effect.texts.push_back(name);
+        end_handler();
+        return reach;
     }
-    into.add(std::move(effect));
-}
 
-void ModuleReader::read_statement(Tokens tokens, const Guard& guard, ExpressionReader& into) {
-    const Token& first = tokens.front();
-    if (first.is_name("import")) return read_import(tokens.subspan(1), guard, into);
-    if (first.is_name("from")) return read_from(tokens.subspan(1), guard, into);
-    std::size_t value = 1;  // `name: str = …`
-    if (tokens.size() > 1 && tokens[1].is_sign(':'))
-        while (value < tokens.size() && !tokens[value].is_sign('='))
-            ++value;
-    if (value > 1 && !is_in_function_) read_annotation(tokens.subspan(0, value), guard, into);
-    if (first.kind == TokenKind::name && value + 1 < tokens.size() &&
-        (tokens[value].is_sign('=') || tokens[value].is_sign("+=")))
-        into.learn(first.text, tokens.subspan(value + 1));
-    into.read(tokens, guard);
-    if (first.is_name("raise")) into.add({EffectKind::raises, guard});
-}
+    void read_statement(Tokens tokens, const Block& block) {
+        if (tokens.front().is_name("import")) return read_import(tokens.subspan(1), block.reach);
+        if (tokens.front().is_name("from")) return read_from(tokens.subspan(1), block.reach);
+        for (std::size_t at = 0; at + 2 < tokens.size(); ++at) {
+            if (has_name(tokens.subspan(at, 1), {"import_module", "__import__"}) &&
+                tokens[at + 1].is_sign('('))
+                read_call(tokens.subspan(at + 2), block.reach);
+            if (tokens[at].is_name("sys") && !block.is_in_function && changes_imports(tokens.subspan(at + 2)))
+                module_.changes_imports = true;
+        }
+    }
+
+    // After "sys.": `path.insert(…)`, `path[:0] = …`, `modules["imp"] = …`, `meta_path`.
+    static bool changes_imports(Tokens tokens) {
+        const bool is_named =
+            tokens.size() > 2 && tokens[1].is_sign('[') && tokens[2].kind == TokenKind::text;
+        return tokens.front().is_name("meta_path") || (tokens.front().is_name("modules") && is_named) ||
+               (tokens.front().is_name("path") && tokens.size() > 1 && !tokens[1].closes_bracket());
+    }
+
+    // cv2: `importlib.import_module("cv2")` in its own __init__ finds the extension module of that name.
+    void read_call(Tokens arguments, Reach reach) {
+        const bool is_known = arguments.front().kind == TokenKind::text && arguments.size() > 1 &&
+                              (arguments[1].is_sign(')') || arguments[1].is_sign(',')) &&
+                              !arguments.front().text.starts_with('.') && arguments.front().text != top_;
+        module_.imports.push_back({std::string(is_known ? arguments.front().text : std::string_view()),
+                                   {},
+                                   std::min(reach, is_known ? Reach::always : Reach::maybe)});
+    }
+
+    void read_import(Tokens tokens, Reach reach) {
+        for (std::size_t at = 0; at < tokens.size(); ++at) {
+            std::string module;
+            at += dotted_name(tokens.subspan(at), module);
+            if (module.empty()) return;
+            if (at + 1 < tokens.size() && tokens[at].is_name("as")) at += 2;
+            module_.imports.push_back({std::move(module), {}, reach});
+        }
+    }
+
+    void read_from(Tokens tokens, Reach reach) {
+        std::string written;
+        std::size_t at = dotted_name(tokens, written);
+        const std::size_t dots = std::min(written.find_first_not_of('.'), written.size());
+        std::string module = written.substr(dots);
+        if (dots > 0) {
+            std::string base = package_;
+            for (std::size_t up = 1; up < dots && !base.empty(); ++up)
+                base.resize(base.rfind('.') == std::string::npos ? 0 : base.rfind('.'));
+            module = base + (base.empty() || module.empty() ? "" : ".") + module;
+        }
+        if (module.empty() || at >= tokens.size() || !tokens[at].is_name("import")) return;
+        Import& import = module_.imports.emplace_back(Import{std::move(module), {}, reach});
+        for (++at; at < tokens.size(); ++at) {
+            if (tokens[at].kind == TokenKind::name) import.names.emplace_back(tokens[at].text);
+            if (at + 2 < tokens.size() && tokens[at + 1].is_name("as")) at += 2;
+        }
+    }
+
+    SourceLines source_;
+    const std::vector<SourceLine>& lines_;
+    std::string_view top_;
+    std::string package_;  // what relative imports start from
+    std::vector<Block> blocks_;
+    ModuleSource module_;
+};
 
 }  // namespace
 

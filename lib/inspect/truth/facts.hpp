@@ -12,7 +12,6 @@
 #include "lib/inspect/elf/elf.hpp"
 #include "lib/inspect/elf/torch_names.hpp"
 #include "lib/inspect/gpu/gpu_code.hpp"
-#include "lib/inspect/python/import_walk.hpp"
 #include "lib/wheel/tags.hpp"
 
 namespace wheelyard::inspect {
@@ -48,9 +47,9 @@ struct Facts {
     // most max_python_names: of what the import loads, and of the rest.
     std::map<std::string, std::vector<std::string>> pypy_names, pypy_later;
     std::string sve_code;  // the same with SVE, and with nothing that asks whether the processor has it
-    std::vector<OpenedLibrary> opens;  // by Python code that the import runs
-    std::map<std::string, std::string>
-        gone_names;                     // that the import needs, with the module that does: {"cgi", "a.b"}
+    // Modules that the import needs for certain and that some Pythons, or all that is required, lack, with
+    // the module that imports them: {"cgi", "a.b"}.
+    std::map<std::string, std::string> sure_imports;
     std::vector<std::string> provides;  // libraries that other wheels can load from this one, sorted
     // SHA-256 of these and of those that its own files load, by name. Without names that several files have,
     // with different bytes, and at most max_library_hashes.

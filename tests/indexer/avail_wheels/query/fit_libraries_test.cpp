@@ -147,28 +147,3 @@ TEST_CASE("a library that only a part of the wheel needs is no reason against it
     CHECK(answer(R"("needed_later":{"libmpi.so.40":"mpi4py.MPI"},)", R"("mpi":["libmpi.so.40"])").runs !=
           Runs::yes);
 }
-
-TEST_CASE("a library that Python code opens is here, comes with what the wheel requires, or is unknown") {
-    Node node = debian12();
-    node.libraries["-lmagic"] = node.libraries["libmagic.so.1"] = node.libraries["libcuda.so.1"] = {};
-    node.libraries["-lz"] = {.path = "/lib/libz.so.1"};
-    const auto answer = [&](const std::string& opens, const std::string& required = {}) {
-        const Fit fit = judge(
-            wheel_of("magic-1-py3-none-any.whl", R"({"requires_dist":[)" + required +
-                                                     R"(],"opens":[{"by":"magic.loader",)" + opens + "}]}"),
-            node, {});
-        return std::string(runs_text(fit.runs)) + (fit.why.empty() ? "" : " " + fit.why);
-    };
-    CHECK(answer(R"("any":["libmagic.so.1","-lmagic"])") ==
-          "unknown magic.loader opens libmagic.so.1, which is not here; it may do without");
-    CHECK(answer(R"("any":["libmagic.so.1","-lz"])") == "yes");
-    CHECK(answer(R"("any":["-lmagic"])", R"("libmagic")") == "yes");
-    CHECK(answer(R"("any":["-lmagic"],"maybe":true)") ==
-          "unknown magic.loader opens libmagic, which is not here; it may do without");
-    CHECK(answer(R"("any":[])") == "unknown magic.loader opens a library whose name it computes");
-    CHECK(answer(R"("any":["-lnever_asked"])").starts_with("unknown"));
-    CHECK(answer(R"("any":["libcuda.so.1"])").starts_with("unknown"));
-    CHECK(names_to_ask(needs_of(
-              wheel_of("a-1-py3-none-any.whl", R"({"opens":[{"any":["-lz","libz.so"],"by":"a"}]})"))) ==
-          std::vector<std::string>{"-lz", "libz.so"});
-}

@@ -32,55 +32,63 @@ TEST_CASE(
     CHECK(functions_to_ask(needs_of(part)) == std::vector<std::string>{"PyPyModule_FromDefAndSpec2"});
 }
 
-TEST_CASE(
-    "a standard module that the node's Python lacks is no proof, and nothing where a project brings it") {
-    const auto answer = [&](const std::string& name, const std::string& python,
-                            const std::string& required = {},
-                            const std::map<std::string, bool, std::less<>>& asked = {}) {
+TEST_CASE("a module that the import needs and this Python lacks is a no where nothing else can bring it") {
+    using Asked = std::map<std::string, bool, std::less<>>;
+    const auto answer = [&](const std::string& name, const std::string& python, const Asked& asked,
+                            const std::string& required = {}) {
         Node node = debian12();
         node.pythons = {*parse_python(python)};
         node.found_modules = asked;
         const Fit fit =
             judge(wheel_of("a-1-py3-none-any.whl", R"({"requires_dist":[)" + required +
-                                                       R"(],"gone_names":{")" + name + R"(":"a.b"}})"),
+                                                       R"(],"sure_imports":{")" + name + R"(":"a.b"}})"),
                   node, {});
-        CHECK(fit.advice.empty());
-        return std::string(runs_text(fit.runs)) + (fit.why.empty() ? "" : " " + fit.why);
+        return std::string(runs_text(fit.runs)) + (fit.why.empty() ? "" : " " + fit.why) +
+               (fit.advice.empty() ? "" : ": " + fit.advice);
     };
-    const std::string open = "; it may do without";  // the import may be guarded in a way that was not seen
-    CHECK(answer("cgi", "3.12") == "yes");
-    CHECK(answer("cgi", "3.13") == "unknown a.b imports cgi, which Python 3.13 has no more" + open);
-    CHECK(answer("cgi", "3.13", R"("legacy-cgi; python_version >= '3.13'")") == "yes");
-    CHECK(answer("cgi", "3.13", "", {{"cgi", true}}) == "yes");
-    CHECK(answer("collections.Mapping", "3.9") == "yes");
-    CHECK(answer("collections.Mapping", "3.10").starts_with("unknown"));
-    CHECK(answer("types.UnionType", "3.9") ==
-          "unknown a.b needs types.UnionType for X | None, which Python 3.9 does not have yet" + open);
-    CHECK(answer("types.UnionType", "3.10") == "yes");
-    CHECK(answer("typing.override", "3.11") ==
-          "unknown a.b needs typing.override, which Python 3.11 does not have yet" + open);
-    CHECK(answer("typing.override", "3.12") == "yes");
-    CHECK(answer("tomllib", "3.10") ==
-          "unknown a.b needs tomllib, which Python 3.10 does not have yet" + open);
-    CHECK(answer("tomllib", "3.11") == "yes");
-    CHECK(answer("graphlib", "3.8", R"("graphlib-backport; python_version < '3.9'")") == "yes");
-    CHECK(answer("distutils.version", "3.11") == "yes");
-    // Debian has most of distutils in a package of its own.
-    CHECK(answer("distutils.util", "3.11", "", {{"distutils.util", false}}) ==
-          "unknown a.b imports distutils.util, which this Python does not have" + open);
-    CHECK(answer("distutils.util", "3.12", R"("setuptools")") == "yes");
-    CHECK(answer("audioop", "3.12", "", {{"audioop", false}}) == "yes");  // built in, or an extension module
-    CHECK(answer("pkg_resources", "3.13").starts_with("unknown"));
-    CHECK(answer("pkg_resources", "3.13", "", {{"pkg_resources", false}}).ends_with(open));
-    CHECK(answer("pkg_resources", "3.13", R"("setuptools<82")") == "yes");
-    CHECK(answer("pkg_resources", "3.13", R"("setuptools")").starts_with("unknown"));
-    CHECK(answer("tkinter", "3.13", "", {{"tkinter", false}}).ends_with(open));
-    CHECK(answer("not.in.the.table", "3.13") == "yes");  // of a newer program
-    CHECK(answer("winreg", "3.13") == "unknown a.b imports winreg, which only Windows has" + open);
-    CHECK(answer("ctypes.windll.user32", "3.13") ==
-          "unknown a.b imports ctypes.windll, which only Windows has" + open);
+    const Asked no_cgi{{"cgi", false}};
+    const std::string gone = "a.b imports cgi, which Python 3.13 has no more";
+    CHECK(answer("cgi", "3.13", no_cgi) == "no " + gone + ": choose a newer version, or another Python");
+    CHECK(answer("cgi", "3.13", no_cgi, R"("pytest; extra == 'test'")").starts_with("no"));
+    CHECK(answer("cgi", "3.12", no_cgi) == "yes");
+    CHECK(answer("cgi", "3.13", {{"cgi", true}}) == "yes");
+    CHECK(answer("cgi", "3.13", no_cgi, R"("legacy-cgi; python_version >= '3.13'")") == "yes");
+    // It is not known what else is there, or comes.
+    CHECK(answer("cgi", "3.13", {}) == "unknown " + gone + "; another project may bring it");
+    CHECK(answer("cgi", "3.13", no_cgi, R"("webob")").starts_with("unknown"));
+    const Asked no_distutils{{"distutils.version", false}, {"_distutils_hack", false}};
+    CHECK(answer("distutils.version", "3.13", no_distutils).ends_with(": install setuptools, too"));
+    CHECK(answer("distutils.version", "3.13", {{"distutils.version", false}, {"_distutils_hack", true}}) ==
+          "yes");
+    CHECK(answer("distutils.version", "3.13", no_distutils, R"("setuptools")") == "yes");
+    CHECK(answer("distutils.version", "3.11", {}) == "yes");
+    // Debian has most of distutils, and tkinter, in packages of their own.
+    CHECK(answer("distutils.version", "3.11", no_distutils) ==
+          "unknown a.b imports distutils.version, which this Python does not have");
+    CHECK(answer("tkinter", "3.13", {{"tkinter", false}}).starts_with("unknown"));
+    CHECK(answer("audioop", "3.12", {{"audioop", false}}) == "yes");  // built in, or an extension module
+    CHECK(answer("tomllib", "3.10", {{"tomllib", false}})
+              .starts_with("no a.b imports tomllib, which Python "
+                           "3.10 does not have yet"));
+    CHECK(answer("tomllib", "3.11", {{"tomllib", false}}) == "yes");
+    CHECK(answer("graphlib", "3.8", {{"graphlib", false}}, R"("graphlib-backport")") == "yes");
+    CHECK(answer("winreg", "3.13", {{"winreg", false}})
+              .starts_with("no a.b imports winreg, which only "
+                           "Windows has"));
+    CHECK(answer("pkg_resources", "3.13", {{"pkg_resources", false}}).starts_with("unknown"));
+    CHECK(answer("pkg_resources", "3.13", {}, R"("setuptools<82")") == "yes");
+    CHECK(answer("pkg_resources", "3.13", {}, R"("setuptools")").starts_with("unknown"));
     const std::string undeclared = "unknown a.b imports botocore, which nothing that it requires brings";
-    CHECK(answer("botocore", "3.13", "", {{"botocore", false}}) == undeclared);
-    CHECK(answer("botocore", "3.13") == undeclared);
-    CHECK(answer("botocore", "3.13", "", {{"botocore", true}}) == "yes");
+    CHECK(answer("botocore", "3.13", {{"botocore", false}}) == undeclared);
+    CHECK(answer("botocore", "3.13", {}) == undeclared);
+    CHECK(answer("botocore", "3.13", {{"botocore", true}}) == "yes");
+}
+
+TEST_CASE("what older facts say of names that an import may need decides nothing") {
+    Node node = debian12();
+    node.pythons = {*parse_python("3.13")};
+    CHECK(found(wheel_of("a-1-py3-none-any.whl",
+                         R"({"requires_dist":[],"gone_names":{"cgi":"a","types.UnionType":"a"},)"
+                         R"("opens":[{"any":["libmagic.so.1"],"by":"a"}]})"),
+                node) == "yes");
 }
