@@ -56,12 +56,6 @@ bool is_identifier(std::string_view text) {
            });
 }
 
-bool is_extension(const ElfMember& member) {
-    if (member.elf.kind != ElfKind::shared || member.elf.is_device || !member.name.ends_with(".so"))
-        return false;
-    return module_suffix(member.name).has_value() || member.elf.symbols.python.count != 0;
-}
-
 // "pkg/sub/" → "pkg.sub."; nullopt: no folder of modules.
 std::optional<std::string> package_of(std::string_view folder) {
     std::string package;
@@ -128,7 +122,7 @@ class ReachedCode {
             if (reach == Reach::always) note_level(i, facts);
             note_functions(i, reach, facts);
             for (const std::string& library : elves_[i].elf.needed) {
-                if (provided.has(library)) continue;
+                if (provided.finds(elves_[i], library)) continue;
                 const std::size_t user = loaded_by_[i];
                 Need& need = needs.try_emplace(library, Need{reach, name_of(user)}).first->second;
                 const bool is_better_name = !names_[user].empty() && need.by.find('/') != std::string::npos;
@@ -137,7 +131,9 @@ class ReachedCode {
             }
         }
         for (const auto& [library, need] : needs) {
-            if (need.reach == Reach::always && library_kind(library) != LibraryKind::unknown) continue;
+            if (need.reach == Reach::always && library_kind(library) != LibraryKind::unknown &&
+                !provided.has(library))
+                continue;
             // Code that opens libraries may open this one first.
             auto& into = need.reach == Reach::never                           ? facts.needed_later
                          : need.reach == Reach::maybe || walk.opens_libraries ? facts.needed_maybe

@@ -19,6 +19,7 @@ std::string library(const std::string& soname, const std::vector<std::string>& n
     ElfImage image;
     image.soname = soname;
     image.needed = needed;
+    image.runpath = "$ORIGIN/../six.libs:$ORIGIN/../../six.libs";
     return write_elf(image);
 }
 

@@ -163,17 +163,19 @@ Fit check_library(const Question& q, const NeededLibrary& library) {
         return unknown("library", what + ", which is not here, and neither is a GPU");
     if (library.kind == "torch")
         return unknown("library", what + ", which the project torch brings, and it does not require torch");
+    const bool is_own = library.kind == "unfound";
+    const std::string absent =
+        is_own ? ", which it has where the loader does not look" : ", which is not here";
     // Who repairs a wheel leaves out what it does without, or what another project brings.
     if (promises_platform(q.candidate) && library.kind != "system" && !is_needed_surely(q, library))
-        return unknown("library", what + ", which is not here; it may do without");
-    if (!q.needs.requires_dist)
-        return unknown("library", what + ", which is not here; what it requires is unknown");
-    if (is_for_several(q))
-        return unknown("library", "a file for one of its machines " + what + ", which is not here");
+        return unknown("library", what + absent + "; it may do without");
+    if (!q.needs.requires_dist) return unknown("library", what + absent + "; what it requires is unknown");
+    if (is_for_several(q)) return unknown("library", "a file for one of its machines " + what + absent);
     const auto family = library.kind == "mpi" ? mpi_family(library.name) : std::nullopt;
-    return no("library", what + ", which is not here",
-              family ? "module load " + std::string(family->modules.front())
-                     : "load a module that has it, or ask for its package");
+    return no("library", what + absent,
+              is_own   ? "choose another version"
+              : family ? "module load " + std::string(family->modules.front())
+                       : "load a module that has it, or ask for its package");
 }
 
 // A module of MPI counts though only a part of the wheel loads it: that part is what it is for.

@@ -209,7 +209,8 @@ class ElfParser {
                 facts_.needed.push_back(std::move(name));
             else if (tag == dt_soname)
                 facts_.soname = std::move(name);
-            else if (!name.empty())  // an empty text is no search path; an empty element of one is
+            else if (facts_.has_runpath = facts_.has_runpath || tag == dt_runpath;
+                     !name.empty())  // an empty text is no search path; an empty element of one is
                 for (const auto path : base::split(name, ':'))
                     facts_.search_paths.emplace_back(path);
         }

@@ -97,6 +97,7 @@ struct ElfFacts {
     std::string soname;
     std::vector<std::string> needed;
     std::vector<std::string> search_paths;  // DT_RPATH and DT_RUNPATH, split at ':'
+    bool has_runpath = false;               // then what it loads inherits none of them
     std::vector<ElfVersionNeed> version_needs;
     SymbolFacts symbols;
     bool has_all_symbols = true;  // false: the table has a flaw, and `symbols` is empty

@@ -67,7 +67,10 @@ void gather_libraries(const std::vector<ElfMember>& elves, const ProvidedLibrari
             if (!inside) external.insert(library);
             const bool is_unknown = !inside && library_kind(library) == LibraryKind::unknown;
             const bool is_required = is_unknown && !required.project_of(library).empty();
-            by_kind[inside ? "inside" : is_required ? "project" : library_kind_text(library)].insert(library);
+            by_kind[inside        ? provided.finds(member, library) ? "inside" : "unfound"
+                    : is_required ? "project"
+                                  : library_kind_text(library)]
+                .insert(library);
         }
     }
     for (const auto& [kind, libraries] : by_kind)
@@ -208,7 +211,8 @@ void gather_notes(const std::vector<ElfMember>& elves, Facts& facts) {
 
 }  // namespace
 
-ProvidedLibraries::ProvidedLibraries(const std::vector<ElfMember>& elves) {
+ProvidedLibraries::ProvidedLibraries(const std::vector<ElfMember>& elves)
+    : unfound_(unfound_libraries(elves)) {
     for (const ElfMember& member : elves) {
         names_.emplace(base::base_name(member.name));
         if (!member.elf.soname.empty()) names_.insert(member.elf.soname);

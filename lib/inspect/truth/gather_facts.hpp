@@ -11,6 +11,7 @@
 
 #include "lib/inspect/truth/facts.hpp"
 #include "lib/inspect/truth/manylinux.hpp"
+#include "lib/inspect/truth/own_libraries.hpp"
 #include "lib/wheel/requirement.hpp"
 
 namespace wheelyard::inspect {
@@ -63,9 +64,14 @@ class ProvidedLibraries {
     // the system's glibc provides them, whichever library is named, because the dynamic linker searches all
     // loaded libraries.
     [[nodiscard]] bool has(std::string_view library, const SymbolVersion& version) const;
+    // Says whether the dynamic linker finds the wheel's `library` for this file.
+    [[nodiscard]] bool finds(const ElfMember& member, const std::string& library) const {
+        return has(library) && !unfound_.contains({member.name, library});
+    }
 
   private:
     std::set<std::string, std::less<>> names_;
+    std::set<LibraryNeed> unfound_;
 };
 
 // Removes from the Python names outside of the Stable ABI those that a library defines, which is not

@@ -100,20 +100,17 @@ bool is_under(std::string_view path, std::string_view prefix) {
     return path.starts_with(prefix) && (path.size() == prefix.size() || path[prefix.size()] == '/');
 }
 
-// Says whether `rest`, relative to the folder of `member`, leaves site-packages.
-bool escapes(std::string_view member, std::string_view rest) {
-    const InstalledPath place = installed_path(member);
-    if (place.folder != InstallFolder::site) return false;
-    auto depth = static_cast<std::size_t>(std::count(place.path.begin(), place.path.end(), '/'));
-    for (const std::string_view part : base::split(rest, '/')) {
-        if (part.empty() || part == ".") continue;
-        if (part != "..") {
-            ++depth;
-        } else if (depth-- == 0) {
-            return true;
-        }
-    }
-    return false;
+// Says whether `rest`, relative to the folder of `member`, leaves site-packages for a folder in which the
+// wheel has no library.
+bool escapes(const ElfMember& member, std::string_view rest, const std::vector<ElfMember>& elves) {
+    if (installed_path(member.name).folder != InstallFolder::site) return false;
+    const auto folder = folder_from(installed_at(member.name), rest);
+    if (!folder) return true;
+    return !folder->starts_with(installed_at("")) &&
+           std::none_of(elves.begin(), elves.end(), [&](const ElfMember& other) {
+               const std::string place = installed_at(other.name);
+               return place == *folder + std::string(base::base_name(place));
+           });
 }
 
 }  // namespace
@@ -128,9 +125,13 @@ void check_runtime(const ElfMember& member, const Promise& promise, const Provid
 
 void check_needed(const ElfMember& member, const Promise& promise, const ProvidedLibraries& provided,
                   const RequiredLibraries& required, Findings& findings) {
-    if (!promise.manylinux && !promise.musllinux) return;
     for (const std::string& library : member.elf.needed) {
-        if (provided.has(library)) continue;
+        if (provided.has(library)) {
+            if (!provided.finds(member, library))
+                findings.add("elf.own_library_not_found", member.name, {}, library);
+            continue;
+        }
+        if (!promise.manylinux && !promise.musllinux) continue;
         const bool allowed =
             (promise.manylinux && is_policy_library(library, promise.lowest_manylinux->first == 2
                                                                  ? promise.lowest_manylinux->second
@@ -197,7 +198,8 @@ bool is_open_to_others(std::string_view path) {
 
 }  // namespace
 
-void check_search_paths(const ElfMember& member, const Policy& policy, Findings& findings) {
+void check_search_paths(const ElfMember& member, const std::vector<ElfMember>& elves, const Policy& policy,
+                        Findings& findings) {
     std::vector<std::string> paths = member.elf.search_paths;
     // A library that is needed by a path is looked for there alone.
     std::copy_if(member.elf.needed.begin(), member.elf.needed.end(), std::back_inserter(paths),
@@ -209,7 +211,7 @@ void check_search_paths(const ElfMember& member, const Policy& policy, Findings&
             continue;
         }
         if (const auto rest = after_origin(path)) {
-            if (escapes(member.name, *rest)) escaping.insert(path);
+            if (escapes(member, *rest, elves)) escaping.insert(path);
             continue;
         }
         const bool allowed =

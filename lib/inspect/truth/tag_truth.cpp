@@ -107,7 +107,7 @@ void check_tag_truth(const std::vector<ElfMember>& elves, const ProvidedLibrarie
         check_isa(member, promise, findings);
         check_runtime(member, promise, provided, findings);
         check_needed(member, promise, provided, required, findings);
-        if (promise.is_judged()) check_search_paths(member, policy, findings);
+        if (promise.is_judged()) check_search_paths(member, elves, policy, findings);
     }
     check_python_truth(elves, filename, promise, findings);
     check_torch_truth(elves, facts, findings);

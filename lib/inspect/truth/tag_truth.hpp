@@ -61,10 +61,12 @@ void check_gpu_truth(const std::vector<ElfMember>& elves, const wheel::WheelFile
 // Checks glibc, musl and the C++ runtime: which C library, and the versions of symbols.
 void check_runtime(const ElfMember& member, const Promise& promise, const ProvidedLibraries& provided,
                    Findings& findings);
-// Reports DT_NEEDED libraries that a manylinux or musllinux tag does not allow.
+// Reports DT_NEEDED libraries that a manylinux or musllinux tag does not allow, and those of the wheel that the
+// dynamic linker does not find.
 void check_needed(const ElfMember& member, const Promise& promise, const ProvidedLibraries& provided,
                   const RequiredLibraries& required, Findings& findings);
-void check_search_paths(const ElfMember& member, const Policy& policy, Findings& findings);
+void check_search_paths(const ElfMember& member, const std::vector<ElfMember>& elves, const Policy& policy,
+                        Findings& findings);
 
 // Compares extension modules with the Python in the tags: the file's suffix and, for abi3, the imported
 // symbols.
