@@ -442,15 +442,25 @@ TEST_CASE("every kind of call prints its golden output") {
     }
 }
 
+TEST_CASE(
+    "a name of which --why finds no wheel ends with 1, and says so also where nobody reads a terminal") {
+    const Farm farm;
+    const auto unknown = farm.run({"--why", "nosuch"});
+    CHECK(unknown.status == 1);
+    CHECK(unknown.err.find("There is no nosuch here.") != std::string::npos);
+    CHECK(farm.run({"--why", "nosuch", "torch"}).status == 0);
+    CHECK(farm.run({"--why", "nosuch*"}).status == 0);
+    CHECK(farm.run({"nosuch"}).status == 0);  // as the Alliance's
+}
+
 TEST_CASE("of a lock standard error has the counts, what installers refuse, and the requests") {
     const Farm farm;
     const std::string folder = farm.folder.path().native();
     REQUIRE(base::replace_file(farm.folder.path() / "pylock.toml", sample_lock()));
     const auto lock = folder + "/pylock.toml";
     CHECK(replaced(farm.run({"--lock", lock, "--on", "gh200"}).err, folder, "FOLDER") ==
-          "avail_wheels: FOLDER/pylock.toml: 5 are for this node (1 here, 1 other bytes, 2 missing, 1 not of "
-          "an "
-          "index), 1 is not, by markers, extras or groups\n"
+          "avail_wheels: 5 packages of FOLDER/pylock.toml are for this node: 1 here, 1 other bytes, "
+          "2 missing, 1 not of an index; 1 is not, by markers, extras or groups\n"
           "avail_wheels: pip and uv take the lock's own bytes, from the addresses in it, and refuse others: "
           "to install "
           "the wheels that are here, lock again with this index as the only one\n");
