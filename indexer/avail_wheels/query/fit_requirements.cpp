@@ -58,6 +58,15 @@ std::vector<const Candidate*> taken_of(const Node& node, const wheel::Requiremen
     return taken;
 }
 
+std::vector<const Candidate*> newest_of(const Node& node, const Installing& how,
+                                        const wheel::Requirement& requirement,
+                                        const std::vector<Candidate>& there) {
+    if (how.known == nullptr) return taken_of(node, requirement, there);
+    const auto [known, is_new] = how.known->try_emplace(requirement.project + requirement.specifiers.text());
+    if (is_new) known->second = taken_of(node, requirement, there);
+    return known->second;
+}
+
 std::string versions_of(const std::vector<Candidate>& there) {
     constexpr std::size_t max_versions = 4;
     std::vector<std::string> versions;
@@ -227,7 +236,7 @@ Fit check_requirements(const Question& q) {
         }
         const auto* there = wheels_for(q.how, requirement.project);
         if (there == nullptr) continue;
-        const auto taken = taken_of(q.node, requirement, *there);
+        const auto taken = newest_of(q.node, q.how, requirement, *there);
         if (there->empty() || (taken.empty() && q.how.owned(requirement.project) == nullptr)) {
             const bool is_installed = q.node.torch && requirement.project == "torch";
             if (!is_installed) missing.emplace_back(base::trim(text));
@@ -332,7 +341,7 @@ std::vector<Taken> taken_wheels(const Candidate& candidate, const Node& node, co
     for (const auto& [requirement, text] : checks::asked_requirements(question)) {
         const auto* there = checks::wheels_for(how, requirement.project);
         if (there == nullptr) continue;
-        for (const Candidate* taken : checks::taken_of(node, requirement, *there))
+        for (const Candidate* taken : checks::newest_of(node, how, requirement, *there))
             all.emplace_back(taken, requirement.extras);
     }
     return all;

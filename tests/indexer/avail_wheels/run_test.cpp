@@ -1090,6 +1090,18 @@ TEST_CASE("wheels of a folder are read once; what cannot be read, or not yet, is
     CHECK(answers().find("numpy,unknown,only its name is known") != std::string::npos);
 }
 
+TEST_CASE("of a folder, a required wheel that needs a newer Python gives way to the one before it") {
+    Wheelhouse house;
+    house.read_wheel = [](const std::filesystem::path& wheel) -> base::Result<ReadWheel> {
+        const std::string name = wheel.filename().native();
+        return ReadWheel{name.starts_with("netCDF4-1.5.8") ? ">=3.10" : ">=3.9",
+                         name.starts_with("packaging") ? R"({"machines":[],"requires_dist":["netCDF4"]})"
+                                                       : R"({"machines":[],"requires_dist":[]})"};
+    };
+    CHECK(house.run({"packaging", "-p", "3.9", "--why", "--column", "name", "runs", "why", "--format", "csv"})
+              .out.find("packaging,yes,") != std::string::npos);
+}
+
 TEST_CASE("what an extra requires counts where it is asked for") {
     Wheelhouse house;
     house.read_wheel = [](const std::filesystem::path&) -> base::Result<ReadWheel> {
