@@ -238,14 +238,16 @@ int answer_list(Options options, const ListMode& mode, const World& world, std::
     if (needs_node) judge.judge_all(answer);
     if (mode.install_line) warn_of_unsure(answer, err);
     tell_missing(query, options.display, answer, err);
-    // Only on a terminal: scripts may parse standard error as the Alliance's original prints it.
-    if (world.err_is_terminal && (answer.wheels.empty() || !answer.not_available.empty())) {
+    // Else only on a terminal: scripts may parse standard error as the Alliance's original prints it.
+    if ((mode.why || world.err_is_terminal) && (answer.wheels.empty() || !answer.not_available.empty())) {
         for (const auto& step : next_steps(query, answer, what_is_known(options, world, found)))
             err << "avail_wheels: " << step << '\n';
     }
     if (!mode.install_line) {
         print_answer(options.display, answer, world, out);
-        return 0;
+        const bool has_names = std::none_of(query.wanted.begin(), query.wanted.end(),
+                                            [](const Wanted& wanted) { return wanted.is_glob(); });
+        return mode.why && has_names && answer.wheels.empty() ? 1 : 0;
     }
     out << render_install_line(options.source, answer, query.wanted);
     if (!answer.wheels.empty()) return 0;

@@ -95,6 +95,7 @@ Installing NodeJudge::how(const Candidate& candidate, const std::vector<std::str
     how.extras.insert(how.extras.end(), extras.begin(), extras.end());
     how.owned = [this](const std::string& project) { return ownership_.wheels(project); };
     how.has = [this](const std::string& project) { return ownership_.has(project); };
+    how.known = &taken_;
     return how;
 }
 
@@ -125,8 +126,10 @@ void NodeJudge::learn_required(const std::vector<Candidate>& listed) {
         const Installing from_here = how(from, extras);
         auto taken = taken_wheels(from, node_, from_here);
         while (std::count_if(taken.begin(), taken.end(),
-                             [&](const Taken& one) { return ownership_.read_facts(*one.first); }) > 0)
+                             [&](const Taken& one) { return ownership_.read_facts(*one.first); }) > 0) {
+            taken_.clear();  // what was read may say which Pythons it is for
             taken = taken_wheels(from, node_, from_here);
+        }
         for (const Taken& one : taken)
             if (known.insert(one).second) found.push_back(one);
     };

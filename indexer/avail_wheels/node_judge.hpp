@@ -77,6 +77,7 @@ class NodeJudge {
     Node& node_;
     Ownership ownership_;
     std::map<std::string, Installing> asked_;  // what requirements say of a project: extras, hashes
+    TakenBy taken_;                            // of wheels of ownership_
     std::map<Taken, Required> required_;       // of wheels of ownership_
     std::vector<Taken> judged_yes_;            // since depth_ was 0
     bool has_circle_ = false;                  // the same

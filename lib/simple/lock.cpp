@@ -193,7 +193,10 @@ constexpr std::array<OtherLock, 3> other_locks{
 
 bool is_lock(const std::filesystem::path& file) {
     const std::string name = file.filename().native();
-    return name.starts_with("pylock.") && name.ends_with("toml");
+    constexpr std::string_view start = "pylock.", end = ".toml";
+    return name == "pylock.toml" ||
+           (name.size() > start.size() + end.size() && name.starts_with(start) &&
+            name.find('.', start.size()) == name.size() - end.size() && name.ends_with(end));
 }
 
 base::Result<Lock> parse_lock(std::string_view text, const std::filesystem::path& file) {

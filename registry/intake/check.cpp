@@ -6,6 +6,8 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
@@ -16,6 +18,7 @@
 #include "lib/base/limits.hpp"
 #include "lib/base/process/terminal.hpp"
 #include "lib/base/result.hpp"
+#include "lib/base/text/assigned_text.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/abi/torch_fit.hpp"
 #include "lib/inspect/elf/elf.hpp"
@@ -23,6 +26,7 @@
 #include "lib/inspect/verdict/verdict.hpp"
 #include "lib/io/json.hpp"
 #include "lib/wheel/filename.hpp"
+#include "lib/wheel/name.hpp"
 #include "lib/wire/facts_json.hpp"
 #include "registry/config/policy_config.hpp"
 #include "registry/intake/torch_tables.hpp"
@@ -52,16 +56,6 @@ base::Result<std::vector<fs::path>> files_in(const fs::path& folder) {
     return files;
 }
 
-// The text between the first quotes after `__version__`; empty: none.
-std::string version_in(std::string_view text) {
-    const auto name = text.find("__version__");
-    const auto open = text.find_first_of("'\"", name == std::string_view::npos ? text.size() : name);
-    if (open == std::string_view::npos) return {};
-    const auto close = text.find(text[open], open + 1);
-    return close == std::string_view::npos ? std::string()
-                                           : std::string(text.substr(open + 1, close - open - 1));
-}
-
 // "_C.cpython-313t-x86_64-linux-gnu.so" → "313t"; empty: another file.
 std::string python_of(const fs::path& file) {
     const std::string name = file.filename().string();
@@ -78,8 +72,9 @@ std::string python_of(const fs::path& file) {
 //
 // Errors: "torch.not_installed": it is no such folder; "torch.no_libraries"; those of reading the files.
 base::Result<inspect::TorchExports> read_installed_torch(const fs::path& folder) {
-    auto version_file = base::read_file(folder / "version.py", max_version_file_bytes);
-    if (!version_file) return not_installed(folder, "version.py");
+    const auto version_file = base::read_file(folder / "version.py", max_version_file_bytes);
+    const std::string version = version_file ? base::assigned_text(*version_file, "__version__") : "";
+    if (version.empty()) return not_installed(folder, "version.py with its __version__");
     WHEELYARD_ASSIGN(std::vector<fs::path> files, files_in(folder / "lib"));
     WHEELYARD_ASSIGN(const std::vector<fs::path> modules, files_in(folder));
     std::string python;
@@ -105,8 +100,8 @@ base::Result<inspect::TorchExports> read_installed_torch(const fs::path& folder)
     // The Python tag has no `t` (PEP 703): cp313-cp313t.
     const std::string version_digits = python.substr(0, python.find_first_not_of("0123456789"));
     WHEELYARD_ASSIGN(const wheel::WheelFilename filename,
-                     wheel::parse_wheel_filename("torch-" + version_in(*version_file) + "-cp" +
-                                                 version_digits + "-cp" + python + "-linux.whl"));
+                     wheel::parse_wheel_filename("torch-" + version + "-cp" + version_digits + "-cp" +
+                                                 python + "-linux.whl"));
     return inspect::torch_exports(filename, elves);
 }
 
@@ -166,15 +161,33 @@ class ProgressLine {
 };
 
 base::Result<inspect::Inspection> check_one(const fs::path& path, unsigned threads,
-                                            const inspect::Policy& policy, bool torch_names = false) {
+                                            const inspect::Policy& policy, bool torch_names = false,
+                                            inspect::LibrariesOf libraries_of = {}) {
     WHEELYARD_ASSIGN(const auto reader, base::FileReader::open(path));
     ProgressLine line(path.filename().string());
     inspect::InspectOptions options;
     options.policy = policy;
     options.threads = threads;
     options.torch_names = torch_names;
+    options.libraries_of = std::move(libraries_of);
     options.progress = [&](std::uint64_t done, std::uint64_t total) { line.update(done, total); };
     return inspect::inspect_file(reader, path.filename().string(), options);
+}
+
+// The libraries that the wheels of the call have, by project: read when one that requires it needs some.
+inspect::LibrariesOf libraries_of_call(const std::vector<fs::path>& wheels, unsigned threads) {
+    const auto known = std::make_shared<std::map<std::string, inspect::LibraryNames>>();
+    return [&wheels, threads, known](std::string_view project) {
+        const auto [row, is_new] = known->try_emplace(std::string(project));
+        for (const fs::path& path : wheels) {
+            const auto name = wheel::parse_wheel_filename(path.filename().string());
+            if (!is_new || !name || wheel::normalize_name(name->project) != project) continue;
+            const auto inspection = check_one(path, threads, inspect::Policy());
+            if (inspection)
+                row->second.insert(inspection->facts.provides.begin(), inspection->facts.provides.end());
+        }
+        return row->second;
+    };
 }
 
 base::Result<inspect::TorchExports> read_torch(const fs::path& path, unsigned threads) {
@@ -264,8 +277,9 @@ int run_check(const CheckArguments& arguments) {
     io::Json documents = io::Json::array();
     bool refused = false;
     bool unread = false;
+    const inspect::LibrariesOf libraries_of = libraries_of_call(*wheels, threads);
     for (const auto& path : *wheels) {
-        const auto inspection = check_one(path, threads, policy, torch.has_value());
+        const auto inspection = check_one(path, threads, policy, torch.has_value(), libraries_of);
         if (!inspection) {
             base::print(stderr, path.string() + ": " + inspection.error().text() + "\n");
             unread = true;

@@ -181,6 +181,9 @@ TEST_CASE("the lock of one tool's own format is named, with the command that wri
 TEST_CASE("a lock is known by its name") {
     CHECK(is_lock("site/pylock.toml"));
     CHECK(is_lock("pylock.gpu.toml"));
+    CHECK_FALSE(is_lock("pylock.a.b.toml"));  // PEP 751: ^pylock\.([^.]+)\.toml$
+    CHECK_FALSE(is_lock("pylock..toml"));
+    CHECK_FALSE(is_lock("pylock.atoml"));
     CHECK_FALSE(is_lock("pyproject.toml"));
     CHECK_FALSE(is_lock("requirements.txt"));
 }

@@ -44,13 +44,18 @@ class OwnLibrariesTest(unittest.TestCase):
         self.folder = Path(tempfile.mkdtemp(prefix="wheelyard-libraries-"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
 
-    def wheel(self, of_fast: list[str], of_dep: list[str], place: str, init: str) -> Path:
+    def made(self, files: dict[str, list[str]]) -> Path:
+        """A folder with these files, each linked with its options."""
         made = Path(tempfile.mkdtemp(dir=self.folder))
-        for name, options in (("libsec.so", []), ("libdep.so", [*of_dep, "-lsec"]), ("_fast", ["-ldep", *of_fast])):
+        for name, options in files.items():
             (made / "source.c").write_text(SOURCES[name])
             soname = [f"-Wl,-soname,{name}"] if name.startswith("lib") else []
             subprocess.run(["gcc", "-shared", "-fPIC", f"-I{sysconfig.get_path('include')}", "source.c", "-o", name, f"-L{made}",
                             f"-Wl,-rpath-link,{made}", *soname, *options], cwd=made, check=True, timeout=COMMAND_TIMEOUT_S)
+        return made
+
+    def wheel(self, of_fast: list[str], of_dep: list[str], place: str, init: str) -> Path:
+        made = self.made({"libsec.so": [], "libdep.so": [*of_dep, "-lsec"], "_fast": ["-ldep", *of_fast]})
         members = {f"{place}/{name}": (made / name).read_bytes() for name in ("libsec.so", "libdep.so")}
         members |= {MODULE: (made / "_fast").read_bytes(), "loads/__init__.py": f"{init}from loads import _fast\n".encode()}
         return Wheel("loads", "1.0", tags=(TAG,), extra_members=members).write(made / "wheels")
@@ -67,13 +72,17 @@ class OwnLibrariesTest(unittest.TestCase):
         self.assertTrue(done.returncode == 0 or "cannot open shared object file" in done.stderr, done.stderr)
         return done.returncode == 0
 
-    def runs(self, wheel: Path, environment: dict[str, str]) -> tuple[str, str]:
-        done = subprocess.run([BIN / "avail_wheels", "--wheelhouse", wheel.parent, "--why", "--column", "runs", "why", "--format", "tsv"],
+    def runs(self, wheel: Path, environment: dict[str, str], name: str = "loads") -> tuple[str, str]:
+        done = subprocess.run([BIN / "avail_wheels", "--wheelhouse", wheel.parent, name, "--why", "--column", "runs", "why", "--format", "tsv"],
                               env=environment | {"PATH": f"{PYTHON.parent}:/usr/bin:/bin"}, capture_output=True, text=True,
                               timeout=COMMAND_TIMEOUT_S)
         self.assertEqual(done.returncode, 0, done.stderr)
         runs, _, why = done.stdout.splitlines()[-1].partition("\t")
         return runs.strip(), why.strip()
+
+    def check(self, *wheels: Path) -> str:
+        return subprocess.run([BIN / "wheelyard-registry", "check", *wheels], env=scrubbed_environment(self.folder), capture_output=True,
+                              text=True, timeout=COMMAND_TIMEOUT_S).stdout
 
     def test_avail_wheels_says_what_the_loader_does(self):
         for name, case in CASES.items():
@@ -83,15 +92,27 @@ class OwnLibrariesTest(unittest.TestCase):
                 real = "yes" if self.imports(wheel, environment) else "no"
                 runs, why = self.runs(wheel, environment)
                 self.assertIn(runs, {real, "unknown"} if case[3] else {real}, why)
-                done = subprocess.run([BIN / "wheelyard-registry", "check", wheel], env=environment, capture_output=True, text=True,
-                                      timeout=COMMAND_TIMEOUT_S)
-                self.assertEqual("elf.own_library_not_found" in done.stdout, real == "no" or bool(case[3]), done.stdout)
+                self.assertEqual("elf.own_library_not_found" in self.check(wheel), real == "no" or bool(case[3]))
 
     def test_LD_LIBRARY_PATH_brings_it(self):
         wheel = self.wheel(*CASES["RUNPATH is not inherited"])
         environment = scrubbed_environment(wheel.parent.parent) | {"LD_LIBRARY_PATH": str(wheel.parent.parent)}
         self.assertTrue(self.imports(wheel, environment))
         self.assertEqual(self.runs(wheel, environment)[0], "yes")
+
+    def test_a_library_that_a_required_wheel_of_the_folder_has_counts(self):
+        made = self.made({"libsec.so": [], "libdep.so": ["-lsec"]})
+        tag = TAG.replace("linux", "manylinux_2_17")
+        brings = Wheel("brings", tags=(tag,), extra_members={"x.prefix/lib/libsec.so": (made / "libsec.so").read_bytes()}).write(made)
+        needs = Wheel("needs", tags=(tag,), extra_members={f"needs/_dep{sysconfig.get_config_var('EXT_SUFFIX')}": (made / "libdep.so").read_bytes(),
+                                                           "needs/__init__.py": b"from needs import _dep"},
+                      metadata_lines=("Requires-Dist: brings",)).write(made)
+        environment = scrubbed_environment(self.folder)
+        self.assertEqual(self.runs(needs, environment, "needs"), ("yes", ""))
+        self.assertNotIn("elf.needed_unknown", self.check(needs, brings))
+        self.assertIn("elf.needed_unknown", self.check(needs))
+        brings.unlink()
+        self.assertEqual(self.runs(needs, environment, "needs")[0], "unknown")
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@
 
 #include "lib/accelerator/accelerator_kind.hpp"
 #include "lib/base/files/file.hpp"
+#include "lib/base/text/assigned_text.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/wheel/version.hpp"
 
@@ -20,21 +21,6 @@ namespace {
 namespace fs = std::filesystem;
 constexpr std::uint64_t max_torch_version_bytes = 64 * base::kib;
 constexpr std::size_t max_torch_libraries = 1000;  // torch 2.6 has 17
-
-// `name = 'text'` or `name: Optional[str] = 'text'` at the beginning of a line; empty: None, or no such line.
-std::string assigned_text(std::string_view text, std::string_view name) {
-    for (const auto line : base::split_lines(text)) {
-        const auto equals = line.find('=');
-        if (!line.starts_with(name) || equals == std::string_view::npos) continue;
-        const auto after = line.substr(name.size(), 1);
-        if (after != " " && after != ":" && after != "=") continue;
-        const auto value = base::trim(line.substr(equals + 1));
-        const auto close = value.empty() ? std::string_view::npos : value.find(value.front(), 1);
-        const bool is_text = !value.empty() && (value.front() == '\'' || value.front() == '"');
-        if (is_text && close != std::string_view::npos) return std::string(value.substr(1, close - 1));
-    }
-    return {};
-}
 
 std::vector<fs::path> folders_of(const HostProbe& probe, const Node& node) {
     std::vector<fs::path> folders;
@@ -52,11 +38,11 @@ std::optional<InstalledTorch> torch_in(const fs::path& root, const fs::path& fol
     const auto text = base::read_file(here / "version.py", max_torch_version_bytes);
     if (!text) return std::nullopt;
     InstalledTorch torch;
-    torch.version = assigned_text(*text, "__version__");
+    torch.version = base::assigned_text(*text, "__version__");
     if (!wheel::Version::parse(torch.version)) return std::nullopt;
     torch.folder = (folder / "torch").native();
     for (const auto* kind : accelerator::accelerator_kinds()) {
-        if (auto toolkit = assigned_text(*text, kind->name); !toolkit.empty())
+        if (auto toolkit = base::assigned_text(*text, kind->name); !toolkit.empty())
             torch.toolkits.emplace(kind->name, std::move(toolkit));
     }
     std::error_code failed;

@@ -224,7 +224,7 @@ bool has_module(const HostProbe& probe, const std::vector<std::string>& folders,
 }  // namespace
 
 void ask_modules(const HostProbe& probe, const std::vector<std::string>& names, Node& node) {
-    if (node.is_described || node.any_python || node.pythons.size() != 1) return;
+    if (node.is_described || node.pythons.size() != 1) return;
     const bool is_asked =
         std::any_of(node.module_folders.begin(), node.module_folders.end(), [&](const std::string& folder) {
             return is_standard_library(probe.root / fs::path(folder).relative_path(), node.pythons.front());
@@ -241,7 +241,7 @@ void ask_modules(const HostProbe& probe, const std::vector<std::string>& names, 
 
 // The process itself is asked by dlsym(3), as the loader of an extension module would find them.
 void ask_functions(const HostProbe& probe, const std::vector<std::string>& names, Node& node) {
-    if (node.is_described || node.any_python || node.pythons.size() != 1 || !node.pythons.front().pypy ||
+    if (node.is_described || node.pythons.size() != 1 || !node.pythons.front().pypy ||
         node.interpreter.empty() || node.module_folders.empty())
         return;
     std::vector<std::string> missing;

@@ -47,11 +47,15 @@ using Taken = std::pair<const Candidate*, std::vector<std::string>>;
 // What is known of such a wheel, itself judged with all that it requires.
 using RequiredFit = std::function<Fit(const Taken& taken)>;
 
+// What an installer takes of the source for a requirement, "torch>=2.4": the same for all that require it.
+using TakenBy = std::map<std::string, std::vector<const Candidate*>, std::less<>>;
+
 // How an installer takes what a wheel requires.
 struct Installing {
     OwnedWheels owned = {};
     OwnedWheels has = {};  // of an index without upstreams all, also those that it does not own
     const LockedVersions* locked = nullptr;  // decides about requirements alone: `owned` is not asked
+    TakenBy* known = nullptr;                // of this node; filled, where it is given
     RequiredFit required = {};               // none: that a requirement can be installed is enough
     std::vector<std::string> extras = {};    // asked for with the wheel
     std::vector<std::string> sha256s = {};   // that the requirement allows; empty: any

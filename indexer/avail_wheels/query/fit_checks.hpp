@@ -75,6 +75,10 @@ enum class TagPart { python_and_abi, platform, all };
                              TagPart part);
 // The Python of the node that takes its tags and its Requires-Python; nullptr: none.
 [[nodiscard]] const Python* taking_python(const Question& q);
+// The wheels of the source that an installer may take for a project; nullptr: they are not known.
+[[nodiscard]] const std::vector<Candidate>* wheels_for(const Installing& how, const std::string& project);
+// Says whether every Python is asked about, and none of the node's takes it.
+[[nodiscard]] bool is_for_another_python(const Question& q);
 // The facts have one version for the files of all machines: interpret_core has a library for aarch64 that
 // needs glibc 2.34, and one for x86-64 that needs 2.4.
 [[nodiscard]] bool is_for_several(const Question& q);

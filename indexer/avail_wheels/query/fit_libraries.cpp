@@ -94,12 +94,23 @@ Fit check_modules(const Question& q) {
 
 namespace {
 
+// By the facts of a wheel of the source: libboost_container.so.1.90.0 of cmeel-boost.
+bool has_library(const Question& q, const std::string& project, const std::string& library) {
+    const auto* wheels = wheels_for(q.how, project);
+    return wheels != nullptr && std::any_of(wheels->begin(), wheels->end(), [&](const Candidate& wheel) {
+               if (wheel.facts.find("\"provides\"") == std::string::npos) return false;  // as most
+               const auto provided = provided_by(wheel);
+               return std::find(provided.begin(), provided.end(), library) != provided.end();
+           });
+}
+
 bool is_required(const Question& q, const NeededLibrary& library) {
     if (!q.needs.requires_dist) return false;
     return std::any_of(q.needs.requires_dist->begin(), q.needs.requires_dist->end(),
                        [&](const std::string& text) {
                            const auto requirement = wheel::Requirement::parse(text);
-                           return requirement && brings(requirement->project, library);
+                           return requirement && (brings(requirement->project, library) ||
+                                                  has_library(q, requirement->project, library.name));
                        });
 }
 

@@ -74,7 +74,6 @@ Fit check_import(const Question& q, const std::string& name, const std::string& 
 }  // namespace
 
 Fit check_standard_library(const Question& q) {
-    if (q.node.any_python) return {};
     return first_fault(q.needs.imports,
                        [&](const auto& import) { return check_import(q, import.first, import.second); });
 }
@@ -84,7 +83,7 @@ namespace {
 using FunctionsByModule = std::map<std::string, std::vector<std::string>, std::less<>>;
 
 Fit fit_of_functions(const Question& q, const FunctionsByModule& functions) {
-    const Python* python = functions.empty() || q.node.any_python ? nullptr : taking_python(q);
+    const Python* python = functions.empty() ? nullptr : taking_python(q);
     if (python == nullptr || !python->pypy) return {};
     return first_fault(functions, [&](const auto& of_module) {
         return first_fault(of_module.second, [&](const std::string& name) -> Fit {

@@ -12,6 +12,11 @@
 
 namespace wheelyard::avail_wheels::checks {
 
+const std::vector<Candidate>* wheels_for(const Installing& how, const std::string& project) {
+    const auto* owned = how.owned ? how.owned(project) : nullptr;
+    return owned != nullptr || !how.has ? owned : how.has(project);
+}
+
 namespace {
 
 // Of a wheel that runs but for one that it requires, or that this requires.
@@ -51,6 +56,15 @@ std::vector<const Candidate*> taken_of(const Node& node, const wheel::Requiremen
     if (taken.empty() && !yanked && pins_version(requirement.specifiers))
         return taken_of(node, requirement, there, below, true);
     return taken;
+}
+
+std::vector<const Candidate*> newest_of(const Node& node, const Installing& how,
+                                        const wheel::Requirement& requirement,
+                                        const std::vector<Candidate>& there) {
+    if (how.known == nullptr) return taken_of(node, requirement, there);
+    const auto [known, is_new] = how.known->try_emplace(requirement.project + requirement.specifiers.text());
+    if (is_new) known->second = taken_of(node, requirement, there);
+    return known->second;
 }
 
 std::string versions_of(const std::vector<Candidate>& there) {
@@ -169,12 +183,6 @@ std::vector<Asked> asked_requirements(const Question& q) {
     return asked;
 }
 
-// nullptr: what an installer takes for it is not known.
-const std::vector<Candidate>* wheels_for(const Installing& how, const wheel::Requirement& requirement) {
-    const auto* owned = how.owned(requirement.project);
-    return owned != nullptr || !how.has ? owned : how.has(requirement.project);
-}
-
 // The import may do without one that does not run, so that is unknown. One that requires what is missing may
 // be installed.
 Fit check_taken(const Question& q, const wheel::Requirement& requirement,
@@ -218,7 +226,7 @@ Fit check_newest(const Question& q, const wheel::Requirement& requirement,
 
 // An installer that asks only this source ends with the same. What is missing may be installed already.
 Fit check_requirements(const Question& q) {
-    if (q.node.any_python || (!q.how.owned && q.how.locked == nullptr)) return {};
+    if (is_for_another_python(q) || (!q.how.owned && q.how.locked == nullptr)) return {};
     Fit first;
     std::vector<std::string> missing;
     for (const auto& [requirement, text] : asked_requirements(q)) {
@@ -226,9 +234,9 @@ Fit check_requirements(const Question& q) {
             if (Fit fit = check_locked(*q.how.locked, requirement, text); fit.runs != Runs::yes) return fit;
             continue;
         }
-        const auto* there = wheels_for(q.how, requirement);
+        const auto* there = wheels_for(q.how, requirement.project);
         if (there == nullptr) continue;
-        const auto taken = taken_of(q.node, requirement, *there);
+        const auto taken = newest_of(q.node, q.how, requirement, *there);
         if (there->empty() || (taken.empty() && q.how.owned(requirement.project) == nullptr)) {
             const bool is_installed = q.node.torch && requirement.project == "torch";
             if (!is_installed) missing.emplace_back(base::trim(text));
@@ -329,11 +337,11 @@ std::vector<Taken> taken_wheels(const Candidate& candidate, const Node& node, co
     const Needs needs = needs_of(candidate);
     const checks::Question question{candidate, needs, node, {}, how};
     std::vector<Taken> all;
-    if (node.any_python) return all;
+    if (checks::is_for_another_python(question)) return all;
     for (const auto& [requirement, text] : checks::asked_requirements(question)) {
-        const auto* there = checks::wheels_for(how, requirement);
+        const auto* there = checks::wheels_for(how, requirement.project);
         if (there == nullptr) continue;
-        for (const Candidate* taken : checks::taken_of(node, requirement, *there))
+        for (const Candidate* taken : checks::newest_of(node, how, requirement, *there))
             all.emplace_back(taken, requirement.extras);
     }
     return all;

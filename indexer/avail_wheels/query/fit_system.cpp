@@ -83,6 +83,10 @@ const Python* taking_python(const Question& q) {
     return nullptr;
 }
 
+bool is_for_another_python(const Question& q) {
+    return q.node.any_python && taking_python(q) == nullptr;
+}
+
 Fit check_python(const Question& q) {
     if (q.node.pythons.empty()) {
         return unknown("python", q.node.python_fault.empty()
@@ -94,7 +98,7 @@ Fit check_python(const Question& q) {
         return unknown(
             "python", "built for the ABI " + listed(q.candidate.tags->abis) + ", and this PyPy's is unknown");
     if (taking != nullptr) return {};
-    if (q.node.any_python)
+    if (is_for_another_python(q))
         return unknown("python", "built for " + listed(q.candidate.tags->pythons) +
                                      ", and whether this node has such a Python is unknown");
     std::vector<std::string> here;
@@ -138,7 +142,7 @@ Fit check_glibc(const Question& q) {
 
 Fit check_platform(const Question& q) {
     if (q.node.pythons.empty() || q.node.machine.empty() || (!q.node.glibc && !q.node.musl)) return {};
-    const TagPart part = q.node.any_python ? TagPart::platform : TagPart::all;
+    const TagPart part = is_for_another_python(q) ? TagPart::platform : TagPart::all;
     if (std::any_of(q.node.pythons.begin(), q.node.pythons.end(),
                     [&](const Python& python) { return pip_takes(q.candidate, q.node, python, part); }))
         return {};

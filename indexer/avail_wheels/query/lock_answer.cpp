@@ -255,10 +255,13 @@ std::string summary_of_lock(const std::string& file, const std::vector<LockedHer
         });
         if (count > 0) counts.push_back(std::to_string(count) + " " + std::string(words.text));
     }
-    const auto of = [](std::size_t count) { return std::to_string(count) + (count == 1 ? " is" : " are"); };
-    return file + ": " + of(packages.size()) + " for this node" +
-           (counts.empty() ? "" : " (" + base::join(counts, ", ") + ")") +
-           (left_out == 0 ? "" : ", " + of(left_out) + " not, by markers, extras or groups");
+    const std::size_t all = packages.size();
+    return std::to_string(all) + (all == 1 ? " package of " : " packages of ") + file +
+           (all == 1 ? " is" : " are") + " for this node" +
+           (counts.empty() ? "" : ": " + base::join(counts, ", ")) +
+           (left_out == 0 ? ""
+                          : "; " + std::to_string(left_out) + (left_out == 1 ? " is" : " are") +
+                                " not, by markers, extras or groups");
 }
 
 }  // namespace wheelyard::avail_wheels

@@ -289,10 +289,22 @@ bool brings(std::string_view project, const NeededLibrary& library) {
            (of_project.size() >= min_letters && of_library.find(of_project) != std::string::npos);
 }
 
-std::vector<std::string> modules_of(const Candidate& candidate) {
+namespace {
+
+std::vector<std::string> texts_of(const Candidate& candidate, std::string_view fact) {
     if (candidate.facts.empty()) return {};
     const auto facts = io::parse_json(candidate.facts);
-    return facts ? facts->texts("modules") : std::vector<std::string>{};
+    return facts ? facts->texts(fact) : std::vector<std::string>{};
+}
+
+}  // namespace
+
+std::vector<std::string> provided_by(const Candidate& candidate) {
+    return texts_of(candidate, "provides");
+}
+
+std::vector<std::string> modules_of(const Candidate& candidate) {
+    return texts_of(candidate, "modules");
 }
 
 std::optional<MpiFamily> mpi_family(std::string_view soname) {

@@ -32,7 +32,8 @@ struct Facts {
     std::map<std::string, std::string> symbol_floors;
     std::vector<std::string> needed_external;  // DT_NEEDED libraries that the wheel does not contain, sorted
     // All DT_NEEDED libraries by kind (libraries.hpp): {"inside": […], "system": […], "cuda": […]}; no empty
-    // lists. "unfound": those of the wheel that the dynamic linker does not find for some file. "project": unknown ones that a project of Requires-Dist brings.
+    // lists. "unfound": those of the wheel that the dynamic linker does not find for some file. "project":
+    // unknown ones that a project of Requires-Dist brings.
     std::map<std::string, std::vector<std::string>> needed;
     // Libraries of needed_external that the import of the wheel does not need, and those that it may need,
     // each with a module or file that does: {"libX11.so.6": "rdkit.Chem.Draw.rdMolDraw2DQt"}. Nothing is

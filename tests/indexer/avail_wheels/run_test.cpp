@@ -442,15 +442,25 @@ TEST_CASE("every kind of call prints its golden output") {
     }
 }
 
+TEST_CASE(
+    "a name of which --why finds no wheel ends with 1, and says so also where nobody reads a terminal") {
+    const Farm farm;
+    const auto unknown = farm.run({"--why", "nosuch"});
+    CHECK(unknown.status == 1);
+    CHECK(unknown.err.find("There is no nosuch here.") != std::string::npos);
+    CHECK(farm.run({"--why", "nosuch", "torch"}).status == 0);
+    CHECK(farm.run({"--why", "nosuch*"}).status == 0);
+    CHECK(farm.run({"nosuch"}).status == 0);  // as the Alliance's
+}
+
 TEST_CASE("of a lock standard error has the counts, what installers refuse, and the requests") {
     const Farm farm;
     const std::string folder = farm.folder.path().native();
     REQUIRE(base::replace_file(farm.folder.path() / "pylock.toml", sample_lock()));
     const auto lock = folder + "/pylock.toml";
     CHECK(replaced(farm.run({"--lock", lock, "--on", "gh200"}).err, folder, "FOLDER") ==
-          "avail_wheels: FOLDER/pylock.toml: 5 are for this node (1 here, 1 other bytes, 2 missing, 1 not of "
-          "an "
-          "index), 1 is not, by markers, extras or groups\n"
+          "avail_wheels: 5 packages of FOLDER/pylock.toml are for this node: 1 here, 1 other bytes, "
+          "2 missing, 1 not of an index; 1 is not, by markers, extras or groups\n"
           "avail_wheels: pip and uv take the lock's own bytes, from the addresses in it, and refuse others: "
           "to install "
           "the wheels that are here, lock again with this index as the only one\n");
@@ -1078,6 +1088,18 @@ TEST_CASE("wheels of a folder are read once; what cannot be read, or not yet, is
     house.read_wheel = {};
     house.environment.erase("XDG_CACHE_HOME");
     CHECK(answers().find("numpy,unknown,only its name is known") != std::string::npos);
+}
+
+TEST_CASE("of a folder, a required wheel that needs a newer Python gives way to the one before it") {
+    Wheelhouse house;
+    house.read_wheel = [](const std::filesystem::path& wheel) -> base::Result<ReadWheel> {
+        const std::string name = wheel.filename().native();
+        return ReadWheel{name.starts_with("netCDF4-1.5.8") ? ">=3.10" : ">=3.9",
+                         name.starts_with("packaging") ? R"({"machines":[],"requires_dist":["netCDF4"]})"
+                                                       : R"({"machines":[],"requires_dist":[]})"};
+    };
+    CHECK(house.run({"packaging", "-p", "3.9", "--why", "--column", "name", "runs", "why", "--format", "csv"})
+              .out.find("packaging,yes,") != std::string::npos);
 }
 
 TEST_CASE("what an extra requires counts where it is asked for") {

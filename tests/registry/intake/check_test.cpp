@@ -161,7 +161,10 @@ TEST_CASE("--with judges each wheel against a torch, in the status, the report a
     // The same torch, installed.
     const auto installed = folder.temp.path() / "site-packages" / "torch";
     base::fs::create_directories(installed / "lib");
-    REQUIRE(base::replace_file(installed / "version.py", "__all__ = ['cuda']\n__version__ = '2.6.0+cpu'\n"));
+    REQUIRE(base::replace_file(installed / "version.py",  // As torch 2.15.0 has it.
+                               "from typing import Optional\n\n__all__ = ['__version__', 'debug', 'cuda', "
+                               "'git_version', 'hip']\n__version__ = '2.6.0+cpu'\ndebug = False\n"
+                               "cuda: Optional[str] = None\n"));
     CHECK(run({.paths = {good}, .with = installed}).status == 2);
     REQUIRE(base::replace_file(installed / "_C.cpython-311-x86_64-linux-gnu.so", elf({}, {"PyInit__C"})));
     CHECK(run({.paths = {good}, .with = installed}).status == 2);

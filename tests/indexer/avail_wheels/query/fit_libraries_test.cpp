@@ -147,3 +147,35 @@ TEST_CASE("a library that only a part of the wheel needs is no reason against it
     CHECK(answer(R"("needed_later":{"libmpi.so.40":"mpi4py.MPI"},)", R"("mpi":["libmpi.so.40"])").runs !=
           Runs::yes);
 }
+
+TEST_CASE("a library of the wheel that the loader does not find is named as such") {
+    Node node = debian12();
+    node.libraries["libsec.so"] = {};
+    const auto wheel = [](const std::string& more) {
+        return wheel_of(
+            "a-1-cp311-cp311-linux_x86_64.whl",
+            R"({"machines":["x86_64"],"requires_dist":[],"needed":{"unfound":["libsec.so"]})" + more + "}");
+    };
+    const Fit fit = judge(wheel(R"(,"needed_surely":{"libsec.so":"a._b"})"), node, {});
+    CHECK(fit.runs == Runs::no);
+    CHECK(fit.why == "needs libsec.so, which it has where the loader does not look");
+    CHECK(found(wheel(R"(,"needed_maybe":{"libsec.so":"a._b"})"), node) == "unknown library");
+    node.libraries["libsec.so"] = {.path = "/usr/lib/libsec.so"};
+    CHECK(found(wheel(""), node) == "yes");
+}
+
+TEST_CASE("a library that a wheel of a required project has counts as found") {
+    Node node = debian12();
+    node.libraries["libboost_container.so.1.90.0"] = {};
+    const std::vector<Candidate> boost{
+        wheel_of("cmeel_boost-1.90-0-py3-none-any.whl", R"({"provides":["libboost_container.so.1.90.0"]})")};
+    Installing how;
+    how.owned = [&](const std::string& project) { return project == "cmeel-boost" ? &boost : nullptr; };
+    const auto answer = [&](const std::string& required) {
+        const auto wheel = wheel_of("coal-1-cp311-cp311-manylinux_2_17_x86_64.whl",
+                                    needing(R"("unknown":["libboost_container.so.1.90.0"])", "", required));
+        return runs_text(judge(wheel, node, {}, how).runs);
+    };
+    CHECK(answer(R"("cmeel-boost~=1.90")") == "yes");
+    CHECK(answer(R"("other")") == "unknown");
+}

@@ -92,3 +92,17 @@ TEST_CASE("what older facts say of names that an import may need decides nothing
                          R"("opens":[{"any":["libmagic.so.1"],"by":"a"}]})"),
                 node) == "yes");
 }
+
+TEST_CASE("of every Python that is asked about, the node's own gets the same answer") {
+    Node node = debian12();
+    node.pythons = {*parse_python("3.13")};
+    node.found_modules = {{"cgi", false}};
+    const auto wheel = wheel_of("a-1-py3-none-any.whl", R"({"requires_dist":[],"sure_imports":{"cgi":"a"}})");
+    const auto other =
+        wheel_of("a-1-cp312-none-any.whl", R"({"requires_dist":[],"sure_imports":{"cgi":"a"}})");
+    CHECK(found(wheel, node) == "no python_module");
+    CHECK(found(other, node) == "no python");
+    node.any_python = true;
+    CHECK(found(wheel, node) == "no python_module");
+    CHECK(found(other, node) == "unknown python");
+}

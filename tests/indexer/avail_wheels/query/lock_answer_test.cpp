@@ -194,9 +194,9 @@ TEST_CASE("the summary counts what is here, and what is left out") {
     const Lock lock = locked(with_hash);
     const LockTarget place{make_pythons({"3.11"}), "x86_64"};
     const auto found = compare_lock(packages_for(lock, place), place, {}, {});
-    CHECK(summary_of_lock("pylock.toml", found, 0) == "pylock.toml: 1 is for this node (1 missing)");
+    CHECK(summary_of_lock("pylock.toml", found, 0) == "1 package of pylock.toml is for this node: 1 missing");
     CHECK(summary_of_lock("pylock.toml", found, 2) ==
-          "pylock.toml: 1 is for this node (1 missing), 2 are not, by markers, extras or groups");
+          "1 package of pylock.toml is for this node: 1 missing; 2 are not, by markers, extras or groups");
 }
 
 TEST_CASE("packages whose markers do not hold for the node and its Python are left out") {
