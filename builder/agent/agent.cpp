@@ -156,7 +156,7 @@ void Agent::poll(const std::vector<Attempt>& attempts) {
                                   is_due(parts_.clock.now(), attempt.waiting.not_before, max_wait_ms);
         if (is_due_again) parts_.uploads_paused.reset();
     }
-    // A quick poll needs nothing; a renewal of leases follows it.
+    // A quick poll needs nothing; a renewal of the claims follows it.
     parts_.scheduler.keep_alive = [this] {
         const bool is_slow = has_passed(parts_.clock.now(), refreshed_, lock_refresh_every_ms);
         return is_slow ? parts_.still_ours() : base::Status();

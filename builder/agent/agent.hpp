@@ -1,7 +1,7 @@
 // The agent: only control flow. A tick is short. It is safe to run from cron on several login nodes at once
 // and safe to kill at any point: the next tick continues from the journal.
 //
-//     tick = lock ─► read journal ─► poll the jobs ─► renew leases ─► advance every attempt ─► claim tasks
+//     tick = lock ─► read journal ─► poll the jobs ─► renew claims ─► advance every attempt ─► claim tasks
 //     ─► query registry and indexes ─► plan ─► start ─► trim the work folder ─► report tasks ─► unlock
 #pragma once
 

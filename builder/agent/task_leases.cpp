@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -22,8 +23,9 @@
 namespace wheelyard::builder {
 namespace {
 
-constexpr std::int64_t signs_of_life = 3;  // renewals per lease in a `run`: two may fail
+constexpr std::int64_t signs_of_life = 3;  // renewals per lease_s in a `run`: two may fail
 static_assert(max_claims <= wire::max_site_tasks);
+constexpr std::size_t max_names = 16;                      // of an agent: the login nodes where its ticks run
 constexpr std::size_t max_outcome_bytes = 60 * base::kib;  // a larger outcome is sent without its provenance
 
 // The agent's name in the registry; characters that are not allowed become `-`.
@@ -74,7 +76,7 @@ void TaskLeases::say(const ClaimRecord& record, const std::string& text) const {
     parts_.report(about, text);
 }
 
-// After an error of the connection, another request would fail, too; others concern one lease only.
+// After an error of the connection, another request would fail, too; others concern one task only.
 void TaskLeases::note_answer(const base::Error& error) {
     away_ = away_ || error.is_of_connection();
 }
@@ -84,8 +86,13 @@ wire::ClaimOffer TaskLeases::offer_of(std::size_t room) const {
     offer.index = parts_.site.registry->index;
     offer.agent = agent_name(parts_.site);
     offer.room = static_cast<std::int64_t>(room);
-    for (const ClaimRecord& record : records_)
+    std::set<std::string> names;
+    for (const ClaimRecord& record : records_) {
         offer.tasks.push_back(record.task.id);
+        names.insert(record.agents.begin(), record.agents.end());
+    }
+    names.erase(offer.agent);
+    offer.agents.assign(names.begin(), names.end());
     for (const auto& [version, python] : parts_.pythons) {
         if (python && wire::is_python_version(version)) offer.pythons.push_back(version);
     }
@@ -99,13 +106,28 @@ wire::ClaimOffer TaskLeases::offer_of(std::size_t room) const {
 
 base::Status TaskLeases::drop(const ClaimRecord& record) {
     WHEELYARD_TRY(folder_.remove(record));
+    registry_of_.erase(record.task.id);
     std::erase_if(records_, [id = record.task.id](const ClaimRecord& one) { return one.task.id == id; });
+    return {};
+}
+
+// Called before a request: its answer may be lost, and the next one come from another login node.
+base::Status TaskLeases::note_name() {
+    const std::string name = agent_name(parts_.site);
+    for (ClaimRecord& record : records_) {
+        if (!record.agents.empty() && record.agents.back() == name) continue;
+        std::erase(record.agents, name);
+        record.agents.push_back(name);
+        if (record.agents.size() > max_names) record.agents.erase(record.agents.begin());
+        WHEELYARD_TRY(folder_.write(record));
+    }
     return {};
 }
 
 // One request for all: what the site has stays its own, and `room` more may come. A repeated one gets the
 // same answer.
 base::Status TaskLeases::ask(std::size_t room, std::vector<Attempt>& attempts) {
+    WHEELYARD_TRY(note_name());
     const auto claimed = parts_.tasks->claim(offer_of(room));
     parts_.failpoints.hit("task.claimed");
     if (!claimed) {
@@ -135,6 +157,7 @@ base::Status TaskLeases::ask(std::size_t room, std::vector<Attempt>& attempts) {
                                           [&](const ClaimRecord& one) { return one.task.id == task.id; });
         if (is_known) continue;
         ClaimRecord record{task, claimed->index, cell_of(task.request)};
+        record.agents = {agent_name(parts_.site)};
         WHEELYARD_TRY(supersede(record.cell, attempts));
         WHEELYARD_TRY(folder_.write(record));
         parts_.failpoints.hit("task.recorded");
@@ -178,15 +201,15 @@ bool TaskLeases::may_hold(const std::string& cell) const {
 base::Status TaskLeases::renew(std::vector<Attempt>& attempts) {
     if (!has_passed(parts_.clock.now(), renewed_, renew_every_ms())) return {};
     renewed_ = kept_ = parts_.clock.now();
-    if (records_.empty() || away_) return {};
     folder_.sweep();
+    if (records_.empty() || away_) return {};
     WHEELYARD_TRY(parts_.still_ours());
     return ask(0, attempts);
 }
 
-// Called during transfers, so it changes no record; renew() handles a lost task.
+// Called during transfers, so it changes no record; renew() notes the agent's name, and handles a lost task.
 void TaskLeases::keep_leases() {
-    if (parts_.tasks == nullptr || records_.empty()) return;
+    if (parts_.tasks == nullptr || records_.empty() || renewed_ == 0) return;
     if (!has_passed(parts_.clock.now(), kept_, renew_every_ms())) return;
     kept_ = parts_.clock.now();
     static_cast<void>(parts_.tasks->claim(offer_of(0)));
@@ -248,8 +271,9 @@ Registry* TaskLeases::registry_for(const Attempt& attempt) {
     const auto record = std::find_if(records_.begin(), records_.end(),
                                      [&](const ClaimRecord& one) { return one.cell == attempt.asked.cell; });
     if (record == records_.end() || parts_.tasks == nullptr) return nullptr;
-    auto& registry = registry_of_index_[record->index];
-    if (!registry) registry = parts_.tasks->uploads_to(record->index);
+    auto& registry = registry_of_[record->task.id];
+    if (!registry || registry->index() != record->index)
+        registry = parts_.tasks->uploads_to(record->index, record->task.id);
     return registry.get();
 }
 

@@ -63,6 +63,7 @@ class TaskLeases {
     // Also true if the Python was removed from the site; the cell then reports that.
     [[nodiscard]] bool python_answers(const ClaimRecord& record) const;
     [[nodiscard]] base::Status ask(std::size_t room, std::vector<Attempt>& attempts);
+    [[nodiscard]] base::Status note_name();
     [[nodiscard]] base::Status note_wait(const std::string& why);
     [[nodiscard]] base::Status supersede(const std::string& cell, std::vector<Attempt>& attempts) const;
     [[nodiscard]] Want want_of(const wire::TaskRequest& request) const;
@@ -81,7 +82,7 @@ class TaskLeases {
     bool unread_ = false;       // a claim, or the folder, could not be read
     std::int64_t lease_s_ = 0;  // as the registry answered; 0: not yet
     std::string waits_;         // why the registry gave no answer, as said before
-    std::map<std::string, std::unique_ptr<Registry>> registry_of_index_;
+    std::map<std::string, std::unique_ptr<Registry>> registry_of_;  // by task
     bool away_ = false;             // the registry could not be reached in this tick
     base::UnixMicros renewed_ = 0;  // time of the last renew()
     base::UnixMicros kept_ = 0;     // time of the last renew() or keep_leases()

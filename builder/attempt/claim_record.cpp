@@ -24,7 +24,8 @@ std::string render_claim_record(const ClaimRecord& record) {
     return Json::object({{"format", claim_record_format},
                          {"task", wire::task_json(record.task)},
                          {"index", record.index},
-                         {"cell", record.cell}})
+                         {"cell", record.cell},
+                         {"agents", Json::array_of(record.agents)}})
         .render_pretty();
 }
 
@@ -39,6 +40,7 @@ base::Result<ClaimRecord> parse_claim_record(std::string_view text) {
     WHEELYARD_ASSIGN(record.task, wire::parse_task(task->render()));
     record.index = json->string_or("index", "");
     record.cell = json->string_or("cell", "");
+    record.agents = json->texts("agents");
     return record;
 }
 
@@ -88,6 +90,12 @@ base::Status ClaimFolder::note_wait(const std::string& why) const {
 
 void ClaimFolder::sweep() const {
     sweep_temporary_files(folder_);
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(folder_, ignored)) {
+        const auto text = base::read_untrusted_file(entry.path(), max_record_bytes);
+        const auto record = text ? parse_claim_record(*text) : tl::unexpected(text.error());
+        if (record && record->task.id.empty()) fs::remove(entry.path(), ignored);
+    }
 }
 
 }  // namespace wheelyard::builder

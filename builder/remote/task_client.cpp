@@ -59,10 +59,10 @@ base::Status HttpTaskService::end(const std::string& task, const wire::Outcome& 
     return {};
 }
 
-std::unique_ptr<Registry> HttpTaskService::uploads_to(const std::string& index) {
+std::unique_ptr<Registry> HttpTaskService::uploads_to(const std::string& index, const std::string& task) {
     RegistrySettings target = settings_;
     target.index = index;
-    return std::make_unique<HttpRegistry>(upload_http_, clock_, std::move(target), UploadOf::task);
+    return std::make_unique<HttpRegistry>(upload_http_, clock_, std::move(target), task);
 }
 
 }  // namespace wheelyard::builder

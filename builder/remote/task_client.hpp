@@ -21,7 +21,8 @@ class HttpTaskService final : public TaskService {
         : http_(http), upload_http_(upload_http), clock_(clock), settings_(std::move(settings)) {}
     [[nodiscard]] base::Result<wire::Claimed> claim(const wire::ClaimOffer& offer) override;
     [[nodiscard]] base::Status end(const std::string& task, const wire::Outcome& outcome) override;
-    [[nodiscard]] std::unique_ptr<Registry> uploads_to(const std::string& index) override;
+    [[nodiscard]] std::unique_ptr<Registry> uploads_to(const std::string& index,
+                                                       const std::string& task) override;
 
   private:
     // Returns the body of a 200 answer.

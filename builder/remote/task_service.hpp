@@ -23,9 +23,9 @@ class TaskService {
     // All tasks that the site has from now on; repeated, it answers the same.
     [[nodiscard]] virtual base::Result<wire::Claimed> claim(const wire::ClaimOffer& offer) = 0;
     [[nodiscard]] virtual base::Status end(const std::string& task, const wire::Outcome& outcome) = 0;
-    // A registry for the index of the tasks' wheels, of which the site's token uploads what the site has. The
-    // service must outlive the result.
-    [[nodiscard]] virtual std::unique_ptr<Registry> uploads_to(const std::string& index) = 0;
+    // A registry for the index that gets the task's wheel. The service must outlive the result.
+    [[nodiscard]] virtual std::unique_ptr<Registry> uploads_to(const std::string& index,
+                                                               const std::string& task) = 0;
 };
 
 }  // namespace wheelyard::builder

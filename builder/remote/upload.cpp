@@ -62,12 +62,6 @@ tl::unexpected<base::Error> fail_token(base::Error error) {
     return base::fail_as(base::ErrorKind::unauthorized, base::Recovery::person, std::move(error));
 }
 
-// Of a task only. The next tick asks for the task again.
-tl::unexpected<base::Error> fail_task(std::string sentence, std::string value, std::string advice) {
-    return base::fail_as(base::ErrorKind::lost, base::Recovery::retry,
-                         {"upload.no_task", std::move(sentence), std::move(value), std::move(advice)});
-}
-
 constexpr int status_unauthorized = 401;
 constexpr std::size_t max_fit_bytes = 64u << 10;
 
@@ -111,7 +105,7 @@ std::vector<io::MultipartField> render_upload_fields(const inspect::Inspection& 
     return fields;
 }
 
-base::Status judge_upload_answer(const io::HttpAnswer& answer, UploadOf of) {
+base::Status judge_upload_answer(const io::HttpAnswer& answer) {
     if (answer.status == 200) return {};
     const auto problem = wire::parse_problem(answer.body);
     const std::string message = message_of(answer, problem);
@@ -127,11 +121,10 @@ base::Status judge_upload_answer(const io::HttpAnswer& answer, UploadOf of) {
     if (io::is_temporary_status(answer.status))
         return base::fail_as(base::ErrorKind::unavailable, base::Recovery::retry,
                              {"upload.unavailable", sentence, value, advice});
-    // A site that was late has no right to the index of its task.
-    const bool is_of_right = answer.status == status_unauthorized || refusal == Refusal::bad_token ||
-                             refusal == Refusal::credentials;
-    if (refusal == Refusal::task_lost || (of == UploadOf::task && is_of_right))
-        return fail_task(sentence, value, advice);
+    // The next tick asks for the task again.
+    if (refusal == Refusal::task_lost)
+        return base::fail_as(base::ErrorKind::lost, base::Recovery::retry,
+                             {"upload.no_task", sentence, value, advice});
     // The answer concerns the token, not this wheel: every other upload would fail, too.
     if (answer.status == status_unauthorized || refusal == Refusal::bad_token)
         return fail_token({"upload.not_allowed", sentence, value,
@@ -272,6 +265,7 @@ base::Status HttpRegistry::upload(const WheelToUpload& wheel, const io::HttpProg
     WHEELYARD_ASSIGN(const auto token, this->token());
     auto fields = render_upload_fields(wheel.inspection, wheel.sha256);
     if (!wheel.provenance.empty()) fields.push_back({"wheelyard_provenance", wheel.provenance});
+    if (!task_.empty()) fields.push_back({"wheelyard_task", task_});
     WHEELYARD_ASSIGN(const auto size, base::file_size(wheel.file));
     if (size >= in_parts_from_bytes) {
         WHEELYARD_ASSIGN(const auto form, UploadForm::open(fields, wheel.file, wheel.sha256));
@@ -280,12 +274,12 @@ base::Status HttpRegistry::upload(const WheelToUpload& wheel, const io::HttpProg
         const UploadTarget target{settings_.parts_url(), "Basic " + base::encode_base64("__token__:" + token),
                                   std::move(note)};
         WHEELYARD_ASSIGN(const auto answer, send_in_parts(http_, clock_, target, form, progress));
-        if (answer) return judge_upload_answer(*answer, of_);
+        if (answer) return judge_upload_answer(*answer);
     }
     WHEELYARD_ASSIGN(const auto answer,
                      http_.upload_form(settings_.upload_url(), fields, wheel.file,
                                        wheel.file.filename().string(), "__token__", token, progress));
-    return judge_upload_answer(answer, of_);
+    return judge_upload_answer(answer);
 }
 
 }  // namespace wheelyard::builder

@@ -28,19 +28,15 @@ inline constexpr std::uint64_t in_parts_from_bytes = 8 * base::mib;
 [[nodiscard]] std::vector<io::MultipartField> render_upload_fields(const inspect::Inspection& inspection,
                                                                    const std::string& sha256);
 
-// Whether a wheel is the site's own, or of a task that it has.
-enum class UploadOf { site, task };
-
 // Converts an answer to a status. Pure.
 //     200                  success
 //     "upload.quarantined", 202 of older registries
 //                          "upload.quarantined": the registry keeps the wheel and does not offer it
 //     5xx, 408, 425, 429   "upload.unavailable": temporary
 //     "task.lost"          "upload.no_task": the site does not have the task
-//     of a task, a refused token: likewise, as a late site's token has no right to the index
 //     token refused        "upload.not_allowed": the token itself is not accepted
 //     otherwise            "upload.refused": final, with the registry's message
-[[nodiscard]] base::Status judge_upload_answer(const io::HttpAnswer& answer, UploadOf of = UploadOf::site);
+[[nodiscard]] base::Status judge_upload_answer(const io::HttpAnswer& answer);
 
 // The single token in the file. Errors: "upload.token_file".
 [[nodiscard]] base::Result<std::string> read_token(const std::filesystem::path& file);
@@ -48,10 +44,10 @@ enum class UploadOf { site, task };
 class HttpRegistry final : public Registry {
   public:
     // Each upload reads the token file of the settings. Nothing stores a token. Reading asks without a token
-    // first, and with it where the index is private (401).
-    HttpRegistry(io::HttpClient& http, base::Clock& clock, RegistrySettings settings,
-                 UploadOf of = UploadOf::site)
-        : http_(http), clock_(clock), settings_(std::move(settings)), of_(of) {}
+    // first, and with it where the index is private (401). `task`: the ID of the one whose wheel it uploads;
+    // empty: of none.
+    HttpRegistry(io::HttpClient& http, base::Clock& clock, RegistrySettings settings, std::string task = {})
+        : http_(http), clock_(clock), settings_(std::move(settings)), task_(std::move(task)) {}
     [[nodiscard]] std::string index() const override { return settings_.index; }
     [[nodiscard]] base::Result<std::optional<simple::ProjectPage>> page(const std::string& project) override;
     [[nodiscard]] base::Result<std::optional<simple::ProjectPage>> promoted_page(
@@ -84,7 +80,7 @@ class HttpRegistry final : public Registry {
     io::HttpClient& http_;
     base::Clock& clock_;
     RegistrySettings settings_;
-    UploadOf of_;
+    const std::string task_;
     bool is_registry_ = false;  // known once a page was absent
 };
 

@@ -24,7 +24,7 @@ namespace wheelyard::builder {
 // The variant (PEP 825) of the wheel that an attempt built, for the index of `registry.variants_to`.
 
 // Says whether one is made: its accelerator declares one, and the wheel has a platform. Never for a task,
-// whose lease allows the upload of one wheel.
+// which has one wheel.
 [[nodiscard]] bool wants_variant(const Attempt& attempt, const Ports& ports);
 
 // Writes it into the attempt's folder and records it. Errors: those of inspect::prove_variant(),

@@ -39,7 +39,7 @@ struct Ports {
     std::filesystem::path governor;  // the program; empty: builds run without it
     std::string pip_conf;            // for the jobs' pip; may hold passwords
     std::function<void(const Attempt&, const std::string&)> note = {};  // reports an event to a person
-    // Refreshes the lock and the leases of claimed tasks; also called before every write. Error "lock.lost":
+    // Refreshes the lock and the claims of tasks; also called before every write. Error "lock.lost":
     // another tick has taken over, and this one must not write or start anything more.
     base::KeepAlive keep_alive = {};
     Failpoints failpoints = {};

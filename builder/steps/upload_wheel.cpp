@@ -21,7 +21,7 @@ constexpr std::int64_t variant_wait_ms = std::int64_t{24} * 60 * 60'000;
 
 namespace fs = std::filesystem;
 
-// No connection, refused credentials, an expired lease, or an upload that can be resumed.
+// No connection, refused credentials, a task that the site does not have, or an upload that can be resumed.
 bool is_no_fault_of_the_wheel(base::ErrorKind kind) {
     using enum base::ErrorKind;
     return kind == unreachable || kind == unauthorized || kind == lost || kind == in_progress;
@@ -50,9 +50,9 @@ Parcel variant_of(Attempt& attempt, Ports& ports) {
     return {attempt.variant, ports.variants, ports.folder_of(attempt).variant() / attempt.variant.filename,
             send_variant,    upload_variant, "variant.sent"};
 }
-// A wheel for a task has the task's own credentials, and rights in another index are others.
+// Rights in the index of variants are others.
 bool has_token_of_site(const Parcel& parcel, const Ports& ports) {
-    return parcel.registry == ports.registry;
+    return parcel.registry != ports.variants;
 }
 
 base::Result<bool> is_published(const Attempt& attempt, const Parcel& parcel) {

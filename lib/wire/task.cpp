@@ -113,6 +113,8 @@ constexpr auto claim_record = io::record<ClaimOffer>({
     field<Names<wheel::is_valid_name>, &ClaimOffer::packages>("packages", "absent: any", Need::valid,
                                                               io::Written::unless_null),
     field<Names<is_task_word>, &ClaimOffer::tasks>("tasks", "the tasks that it works at", Need::valid),
+    field<Names<is_task_word>, &ClaimOffer::agents>(
+        "agents", "other names under which the agent asked for them, as on other login nodes", Need::valid),
     field<&ClaimOffer::room>("room", "how many more it would take", Need::valid),
     field<&ClaimOffer::uploads, &UploadsOffer::builds>("uploaded_sources.builds",
                                                        "whether the site builds uploaded sources"),

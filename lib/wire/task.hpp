@@ -93,6 +93,7 @@ struct ClaimOffer {
     std::vector<std::string> tasks;                    // those that it works at
     std::int64_t room = 0;                             // for how many more
     UploadsOffer uploads = {};
+    std::vector<std::string> agents = {};  // other names under which it asked for its tasks
 };
 
 struct Claimed {

@@ -92,6 +92,10 @@ std::string_view site_bound_to(const catalog::TokenRow& token) {
     return token.created_by == token.name ? site_of_agent(token.name) : std::string_view();
 }
 
+std::string holder_of(const catalog::TokenRow& token) {
+    return site_bound_to(token).empty() ? token.id : token.name;
+}
+
 bool is_of_agent(const catalog::TokenRow& row, std::string_view site) {
     return site_of_agent(row.name) == site || row.created_by == agent_name(site);
 }

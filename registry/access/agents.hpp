@@ -15,11 +15,12 @@
 
 #include "lib/base/clock.hpp"
 #include "lib/store/catalog/catalog.hpp"
+#include "lib/store/tasks/task_rows.hpp"
 #include "registry/access/tokens.hpp"
 
 namespace wheelyard::registry {
 
-inline constexpr std::string_view agent_prefix = "agent:";
+inline constexpr std::string_view agent_prefix = tasks::enrolled_prefix;
 enum class AgentRow { none, code, renewal, token };
 
 [[nodiscard]] std::string agent_name(std::string_view site);
@@ -30,6 +31,8 @@ enum class AgentRow { none, code, renewal, token };
 // The site that alone a token may speak for; empty: any. An operator's token of an earlier version may have
 // such a name.
 [[nodiscard]] std::string_view site_bound_to(const catalog::TokenRow& token);
+// Under which name the caller has tasks (tasks::TaskRow): one that outlasts the renewals of an agent's token.
+[[nodiscard]] std::string holder_of(const catalog::TokenRow& token);
 // Says whether the row is the agent's, or a token that the agent made.
 [[nodiscard]] bool is_of_agent(const catalog::TokenRow& row, std::string_view site);
 // Says whether the agent has replaced it: lists leave it out. Such rows stay for a while, so that a second

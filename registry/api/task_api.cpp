@@ -220,10 +220,11 @@ constexpr auto of_task_requests =
 constexpr auto of_claim = arguments<NoArguments>({
     in_document("index", "The index whose tasks it takes", true),
     in_document("agent", "The name of the agent: SITE.HOST", true),
-    in_document("pythons", "`3.11`, …", true, texts_type),
-    in_document("accelerators", "Names in the site file", true, texts_type),
+    in_document("pythons", "`3.11`, …", false, texts_type),
+    in_document("accelerators", "Names in the site file", false, texts_type),
     in_document("packages", "Absent: any", false, texts_type),
     in_document("tasks", "Those that it works at", false, texts_type),
+    in_document("agents", "Other names under which it asked for them", false, texts_type),
     in_document("room", "How many more it would take", false, &io::Plain<std::int64_t>::type),
     in_document("uploaded_sources", "Whether it builds uploaded sources", false, object_type),
 });
@@ -469,14 +470,13 @@ Reply claim_task(const ApiParts& parts, const Call& call, const NoArguments&) {
     if (index == nullptr) return unknown_index(parts.config, offer->index);
     if (const auto open = check_takes_builds(parts.config, *index); !open)
         return fail_task(call, open.error());
-    auto claimed = parts.tasks->claim(*offer, call.who().id, [&call](const wire::Task& task) {
+    const base::UnixMicros asked = parts.clock.now();
+    auto claimed = parts.tasks->claim(*offer, holder_of(call.who()), [&call](const wire::Task& task) {
         return allows(call.who(), task.request.index, task.request.package, build_action);
     });
     if (!claimed) return fail_task(call, claimed.error());
     for (const wire::Task& task : *claimed) {
-        const bool is_new =
-            std::find(offer->tasks.begin(), offer->tasks.end(), task.id) == offer->tasks.end();
-        if (is_new) note_done(parts, call, task);
+        if (task.changed >= asked) note_done(parts, call, task);  // else it had the task before
     }
     return reply(wire::render_claimed({target_of(*index), parts.config->tasks.lease_s, *std::move(claimed)}));
 }
@@ -509,7 +509,7 @@ Reply end_task(const ApiParts& parts, const Call& call, const OneTask& of) {
         if (auto proven = check_done(parts, call, *task, *outcome); !proven)
             return tl::unexpected(std::move(proven.error()));
     }
-    const auto ended = parts.tasks->end(task->id, *outcome);
+    const auto ended = parts.tasks->end(task->id, *outcome, holder_of(call.who()));
     if (!ended) return fail_task(call, ended.error());
     note_done(parts, call, *ended);
     return reply(wire::task_json(*ended).render());

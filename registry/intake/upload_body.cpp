@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "lib/wire/task.hpp"
 #include "registry/intake/upload_steps.hpp"
 
 namespace wheelyard::registry {
@@ -47,29 +46,14 @@ wire::Answered<void> UploadBody::file_begin(std::string_view name, std::string_v
     return {};
 }
 
-// By the token's own right, or because its site has a task for this wheel.
+// By the token's own right, or because its site has the task that the form names.
 wire::Answered<void> UploadBody::check_permitted() {
-    const UploadName& name = *upload_.filename;
-    if (allows(upload_.token, upload_.index.name, name.project, upload_action)) return {};
-    const auto claimed = claimed_for(upload_.token, upload_.index, parts_);
-    if (!claimed) return failed(upload_, claimed.error());
-    const auto wheel = wheel::parse_wheel_filename(upload_.filename_text);
-    bool is_of_project = false;
-    for (const wire::Task& task : *claimed) {
-        if (task.request.package != name.project) continue;
-        is_of_project = true;
-        if (wheel && wire::meets_version(name.version.text(), task.request.version) &&
-            wire::meets_python(wheel->tags, task.request.python))
-            upload_.tasks.push_back(task.id);
-    }
-    if (!upload_.tasks.empty()) return {};
-    if (!is_of_project)
-        return refuse("auth.project_refused", "This token does not permit uploads of " + name.project,
-                      "The token's scope does not include the project `" + name.project + "`.", name.project,
-                      "ask an administrator for a token with this project");
-    return refuse("auth.version_refused", "No task of this token's site is for this wheel",
-                  "The site has a task for the project, but the file is for another version or Python.",
-                  upload_.filename_text, "build what the task requests");
+    if (upload_.form.task) return check_task(upload_, parts_);
+    const std::string& project = upload_.filename->project;
+    if (allows(upload_.token, upload_.index.name, project, upload_action)) return {};
+    return refuse("auth.project_refused", "This token does not permit uploads of " + project,
+                  "The token's scope does not include the project `" + project + "`.", project,
+                  "ask an administrator for a token with this project");
 }
 
 wire::Answered<void> UploadBody::file_bytes(std::string_view bytes) {

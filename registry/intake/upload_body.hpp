@@ -35,7 +35,6 @@ struct Upload {
     std::string filename_text = {};  // shortened and sanitized before the name is checked
     std::optional<UploadName> filename = {};
     std::optional<blobs::StagedBlob> staged = {};
-    std::vector<std::string> tasks = {};  // those that permit it; empty: the token does by itself
 
     // The steps.
     std::uint64_t size_bytes = 0;

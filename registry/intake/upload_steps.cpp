@@ -77,16 +77,42 @@ std::string stating_token(const Identity& token) {
     return is_publisher(token.name) || !site_bound_to(token).empty() ? token.name : token.id;
 }
 
-base::Result<std::vector<wire::Task>> claimed_for(const Identity& token, const IndexConfig& index,
-                                                  const UploadParts& parts) {
-    if (parts.tasks == nullptr) return std::vector<wire::Task>();
-    WHEELYARD_ASSIGN(std::vector<wire::Task> claimed, parts.tasks->claimed_with(token.id));
-    std::erase_if(claimed, [&](const wire::Task& task) {
-        const IndexConfig* asked = parts.config->find_index(task.request.index);
-        return asked == nullptr || target_of(*asked) != index.name ||
-               !allows(token, asked->name, task.request.package, build_action);
+bool may_have_tasks(const Identity& token, const IndexConfig& index, const RegistryConfig& config) {
+    return std::any_of(config.indexes.begin(), config.indexes.end(), [&](const IndexConfig& asked) {
+        return target_of(asked) == index.name && allows(token, asked.name, {}, build_action);
     });
-    return claimed;
+}
+
+namespace {
+
+tl::unexpected<wire::Problem> refused_task(const Upload& upload, const base::Error& error) {
+    if (error.kind != base::ErrorKind::conflict) return failed(upload, error);
+    return refuse(wire::Refusal::coded(409, error.code), error.sentence, error.sentence + ".", error.value,
+                  error.advice);
+}
+
+}  // namespace
+
+wire::Answered<void> check_task(const Upload& upload, const UploadParts& parts) {
+    const std::string& id = *upload.form.task;
+    const base::Result<wire::Task> task = parts.tasks == nullptr
+                                              ? tasks::fail_lost(wire::one_line_title(id))
+                                              : parts.tasks->held(id, holder_of(upload.token));
+    if (!task) return refused_task(upload, task.error());
+    const wire::TaskRequest& wanted = task->request;
+    const IndexConfig* asked = parts.config->find_index(wanted.index);
+    const bool is_of_index = asked != nullptr && target_of(*asked) == upload.index.name &&
+                             allows(upload.token, asked->name, wanted.package, build_action);
+    if (!is_of_index) return refused_task(upload, tasks::fail_lost(task->id).value());
+    const auto wheel = wheel::parse_wheel_filename(upload.filename_text);
+    if (wheel && wheel->project == wanted.package &&
+        wire::meets_version(wheel->version.text(), wanted.version) &&
+        wire::meets_python(wheel->tags, wanted.python))
+        return {};
+    return refuse(
+        "auth.version_refused", "The task is for another wheel",
+        "The task is for " + wanted.package + " " + wanted.version + " and Python " + wanted.python + ".",
+        upload.filename_text, "build what the task requests");
 }
 
 namespace {
@@ -198,14 +224,14 @@ std::string quarantine_text(const catalog::FileRow& row) {
 }
 
 // Binds a task to this file before the row is committed: after a crash in between, the same upload succeeds.
+// The form may have named the task after the file.
 wire::Answered<void> use_task(Upload& upload, const UploadParts& parts) {
-    if (upload.tasks.empty()) return {};
-    const auto used = parts.tasks->use(upload.tasks, upload.token.id, upload.filename_text, upload.sha256);
-    if (used) return {};
-    const base::Error& error = used.error();
-    if (error.kind != base::ErrorKind::conflict) return failed(upload, error);
-    return refuse(wire::Refusal::coded(409, error.code), error.sentence, error.sentence + ".", error.value,
-                  error.advice);
+    if (!upload.form.task) return {};
+    if (auto fits = check_task(upload, parts); !fits) return fits;
+    const auto used =
+        parts.tasks->use(*upload.form.task, holder_of(upload.token), upload.filename_text, upload.sha256);
+    if (!used) return refused_task(upload, used.error());
+    return {};
 }
 
 // After the commit, and again when the same file is sent again: a kill in between loses no request. A full
@@ -261,7 +287,7 @@ constexpr UploadStepRow rows[] = {
     {Of::first, check_name, "the catalog will take the name"},
     {Of::first, inspect_content, "the bytes are what the name and METADATA say"},
     {Of::first, check_variants, "the variants agree with those of the version's other wheels"},
-    {Of::all, use_task, "the task that permits it is bound to these bytes"},
+    {Of::all, use_task, "the task that the form names is bound to these bytes"},
     {Of::first, store_content, "all blobs are durable, the statement is signed"},
     {Of::repeated, repair_stored,
      "stored bytes that were lost are there again, and what `verify` had quarantined is released"},

@@ -39,9 +39,10 @@ struct UploadStepRow {
 // Which token says what the provenance says: its ID. Tokens of jobs and of agents that enrolled are soon
 // forgotten: their names stay.
 [[nodiscard]] std::string stating_token(const Identity& token);
-// The tasks whose wheels the token may upload to the index, because its site has them.
-[[nodiscard]] base::Result<std::vector<wire::Task>> claimed_for(const Identity& token,
-                                                                const IndexConfig& index,
-                                                                const UploadParts& parts);
+// Says whether the wheels of some task that the token may take go to the index.
+[[nodiscard]] bool may_have_tasks(const Identity& token, const IndexConfig& index,
+                                  const RegistryConfig& config);
+// The token's site has the task that the form names, and the file is a wheel that the task asks for.
+[[nodiscard]] wire::Answered<void> check_task(const Upload& upload, const UploadParts& parts);
 
 }  // namespace wheelyard::registry

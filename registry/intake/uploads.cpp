@@ -108,11 +108,7 @@ wire::Answered<const IndexConfig*> check_head(const UploadParts& parts, const ht
                       "The registry has no index `" + wire::one_line_title(head.index) + "`.",
                       wire::one_line_title(head.index), "check the index name; GET / lists the indexes");
     }
-    const auto claimed = allows(token, index->name, {}, upload_action)
-                             ? std::nullopt
-                             : std::optional(claimed_for(token, *index, parts));
-    if (claimed && !*claimed) return tl::unexpected(problem_of_failure(claimed->error()));
-    if (claimed && (*claimed)->empty()) {
+    if (!allows(token, index->name, {}, upload_action) && !may_have_tasks(token, *index, *parts.config)) {
         return refuse("auth.index_refused", "This token does not permit uploads to " + index->name,
                       "The token's scope does not include uploads to the index `" + index->name + "`.",
                       index->name, "ask an administrator for a token with this index");

@@ -33,6 +33,7 @@ constexpr std::array fields{
     FieldRow{"md5_digest", &UploadForm::md5_digest},
     FieldRow{"sha256_digest", &UploadForm::sha256_digest},
     FieldRow{"wheelyard_provenance", &UploadForm::provenance},
+    FieldRow{"wheelyard_task", &UploadForm::task},
 };
 
 struct DigestRow {

@@ -33,6 +33,7 @@ struct UploadForm {
     std::optional<std::string> md5_digest;
     std::optional<std::string> sha256_digest;
     std::optional<std::string> provenance;
+    std::optional<std::string> task;
     // The member for a form field of this name; nullptr if the field is ignored.
     [[nodiscard]] std::optional<std::string>* field(std::string_view name);
 };

@@ -25,7 +25,7 @@ base::Result<std::unique_ptr<OwnStore>> OwnStore::open(const database::Store& st
                                                        const blobs::BlobStore& blobs) {
     WHEELYARD_ASSIGN(auto catalog, store.writer());
     auto own = std::unique_ptr<OwnStore>(new OwnStore(std::move(catalog), config, blobs));
-    const base::Status noted = own->note();
+    const base::Status noted = own->note_if(lifecycle::EmptyStore::is_new_without_blobs);
     if (own->is_of_another()) return base::fail(noted.error());
     return own;
 }
@@ -47,10 +47,8 @@ bool OwnStore::is_there() const {
     return registry && *registry == (*found)->registry;
 }
 
-base::Status OwnStore::note() {
-    using lifecycle::EmptyStore;
-    const auto claim = lifecycle::claim_store(
-        parts_, name_.empty() ? EmptyStore::is_new_without_blobs : EmptyStore::was_there);
+base::Status OwnStore::note_if(lifecycle::EmptyStore empty) {
+    const auto claim = lifecycle::claim_store(parts_, empty);
     is_of_another_ = !claim && lifecycle::is_of_store(claim.error());
     if (claim) has_other_history_ = !claim->history;
     if (claim && name_.empty()) name_ = name_of(claim->identity);

@@ -33,7 +33,9 @@ class OwnStore {
     // Says whether the store of name() answers here; without a name, one of this catalog.
     [[nodiscard]] bool is_there() const;
     // Notes the newest event; logs why it is not noted, once.
-    base::Status note();
+    base::Status note() {
+        return note_if(name_.empty() ? lifecycle::EmptyStore::may_be_away : lifecycle::EmptyStore::was_there);
+    }
     [[nodiscard]] bool is_of_another() const { return is_of_another_; }
     // "store.other_history" at the last note().
     [[nodiscard]] bool has_other_history() const { return has_other_history_; }
@@ -41,6 +43,7 @@ class OwnStore {
   private:
     OwnStore(std::unique_ptr<catalog::Catalog> catalog, const RegistryConfig& config,
              const blobs::BlobStore& blobs);
+    base::Status note_if(lifecycle::EmptyStore empty);
     const std::unique_ptr<catalog::Catalog> catalog_;
     const base::SystemClock clock_;
     const lifecycle::LifecycleParts parts_;

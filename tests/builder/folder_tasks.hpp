@@ -1,5 +1,5 @@
-// A task service in a folder, with one task: survives a killed agent. Its members make it unreachable, lose
-// answers or free the task. The wheel goes to its own staging index or to the index `target`.
+// A task service in a folder, with the one task `t1`: survives a killed agent. Its members make it
+// unreachable, lose answers or free the task. The wheel goes to its own staging index or to the index `target`.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +19,9 @@ namespace wheelyard::builder::testing {
 class TaskUploads final : public Registry {
   public:
     using During = std::function<void(const io::HttpProgress&)>;
-    TaskUploads(FolderRegistry& registry, int& uploads, const During& during)
-        : registry_(registry), uploads_(uploads), during_(during) {}
+    // `holds`: the site has the task.
+    TaskUploads(FolderRegistry& registry, int& uploads, const During& during, std::function<bool()> holds)
+        : registry_(registry), uploads_(uploads), during_(during), holds_(std::move(holds)) {}
     [[nodiscard]] std::string index() const override { return registry_.index(); }
     base::Result<std::optional<simple::ProjectPage>> page(const std::string& project) override {
         return registry_.page(project);
@@ -39,6 +40,9 @@ class TaskUploads final : public Registry {
     base::Status upload(const WheelToUpload& wheel, const io::HttpProgress& progress) override {
         ++uploads_;
         if (during_) during_(progress);
+        if (!holds_())
+            return base::fail_as(base::ErrorKind::lost, base::Recovery::retry,
+                                 {"upload.no_task", "The site does not have the task"});
         return registry_.upload(wheel, progress);
     }
 
@@ -46,6 +50,7 @@ class TaskUploads final : public Registry {
     FolderRegistry& registry_;
     int& uploads_;
     const During& during_;
+    const std::function<bool()> holds_;
 };
 
 class FolderTasks final : public TaskService {
@@ -59,35 +64,42 @@ class FolderTasks final : public TaskService {
         offered = offer;
         if (down) return unreachable();
         if (refusal) return base::fail(*refusal);
-        const bool knows = std::find(offer.tasks.begin(), offer.tasks.end(), "t1") != offer.tasks.end();
-        const bool fits =
-            std::find(offer.pythons.begin(), offer.pythons.end(), request.python) != offer.pythons.end();
+        const auto is_among = [](const std::vector<std::string>& names, const std::string& name) {
+            return std::find(names.begin(), names.end(), name) != names.end();
+        };
+        const bool knows = is_among(offer.tasks, id);
+        const bool fits = offer.index == request.index && is_among(offer.pythons, request.python);
         const bool is_free = queued && !has("outcome") && !has("taken") && fits;
-        if (is_free && (knows || offer.room > 0)) put("taken", "");
+        const auto is_its_own = [&] {
+            return has("taken") && offer.index == request.index &&
+                   (get("taken") == offer.agent || (knows && is_among(offer.agents, get("taken"))));
+        };
+        if (fits && (is_its_own() || (is_free && (knows || offer.room > 0)))) put("taken", offer.agent);
         if (std::exchange(loses_answer, false))
             return base::fail_as(base::ErrorKind::cut, base::Recovery::retry,
                                  {"http.cut", "The connection was cut"});
         wire::Claimed answer{target, lease_s, {}};
-        if (is_claimed()) answer.tasks.push_back(task());
+        if (is_its_own()) answer.tasks.push_back(task());
         return answer;
     }
-    base::Status end(const std::string&, const wire::Outcome& outcome) override {
+    base::Status end(const std::string& task, const wire::Outcome& outcome) override {
         if (down) return unreachable();
-        if (!has("outcome") && !is_claimed())
+        if (task != id || (!has("outcome") && !is_claimed()))
             return base::fail(task_refusal({"task.lost", "The site does not have the task"}));
         ++ends;
         put("outcome", wire::render_outcome(outcome));
         fs::remove(folder_ / "taken");
         return {};
     }
-    std::unique_ptr<Registry> uploads_to(const std::string& index) override {
-        return std::make_unique<TaskUploads>(index == "staging" ? staging : registry_, uploads, during);
+    std::unique_ptr<Registry> uploads_to(const std::string& index, const std::string& task) override {
+        return std::make_unique<TaskUploads>(index == "staging" ? staging : registry_, uploads, during,
+                                             [this, task] { return task == id && is_claimed(); });
     }
 
     // The site is late: the task is queued again, or another site has it.
     void free_late(bool taken_by_another) {
         fs::remove(folder_ / "taken");
-        if (taken_by_another) put("taken", "by another");
+        if (taken_by_another) put("taken", another);
     }
     void cancel() {
         queued = false;
@@ -98,7 +110,9 @@ class FolderTasks final : public TaskService {
         if (!has("outcome")) return std::nullopt;
         return wire::parse_outcome(get("outcome")).value();
     }
-    [[nodiscard]] bool is_claimed() const { return has("taken") && get("taken").empty(); }
+    [[nodiscard]] bool is_claimed() const { return has("taken") && get("taken") != another; }
+    // The agent that took it has this name now.
+    void rename_agent(const std::string& name) { put("taken", name); }
 
     FolderRegistry staging;
     std::string target = "staging";  // or "test", the site's own index
@@ -115,9 +129,11 @@ class FolderTasks final : public TaskService {
     int ends = 0;
 
   private:
+    static constexpr const char* another = "other.login1";
+    const std::string id = "t1";
     [[nodiscard]] wire::Task task() const {
         wire::Task task;
-        task.id = "t1";
+        task.id = id;
         task.request = request;
         task.state = wire::TaskState::claimed;
         task.asked_by = "anna";

@@ -278,12 +278,13 @@ class EnrolmentTest(FarmPerTestCase):
             self.assertEqual(status, 200, answer)
             return [task["id"] for task in answer["tasks"]]
 
-        def upload(token: str, wheel: Wheel, index: str = SHARED) -> tuple[int, str]:
-            status, problem = RawUpload(self.farm, token, wheel.write(self.folder), index).send()
+        def upload(token: str, wheel: Wheel, index: str = SHARED, **task: str) -> tuple[int, str]:
+            status, problem = RawUpload(self.farm, token, wheel.write(self.folder), index, **task).send()
             return status, problem.get("code", "") if status != 200 else ""
         first, second = (ask(self.farm, "POST", "/api/v1/tasks", asker, format="wheelyard.task/1", index=SHARED, package=package, version="1.0",
                              python="3.11")[1]["id"] for package in ("solver", "mesher"))
-        self.assertEqual(upload(alpha, Wheel("solver")), (403, "auth.index_refused"))
+        of_first = {"wheelyard_task": first}
+        self.assertEqual(upload(alpha, Wheel("solver"), **of_first), (409, "task.lost"))
         self.assertEqual(taken(ALPHA, alpha), [first])
         self.assertEqual(taken(BETA, beta), [second])
         self.assertEqual(taken(SHARED, third, first, second), [])
@@ -292,18 +293,19 @@ class EnrolmentTest(FarmPerTestCase):
         for site, token in ((SHARED, third), (BETA, beta)):
             self.assertEqual(post(token, f"/{first}/outcome", **forged, site=site), (409, "task.lost"))
             self.assertEqual(post(token, f"/{first}/outcome", **forged, site=ALPHA), (403, "task.other_site"))
-            self.assertEqual(upload(token, Wheel("solver"))[0], 403)
+            self.assertEqual(upload(token, Wheel("solver"), **of_first), (409, "task.lost"))
         self.assertEqual(post(alpha, f"/{first}/outcome", **invented, site=ALPHA), (409, "task.no_such_wheel"))
         # No other project, version or index, and one wheel.
-        for wheel, index, code in ((Wheel("other"), SHARED, "auth.project_refused"), (Wheel("solver", "2.0"), SHARED, "auth.version_refused"),
-                                   (Wheel("solver"), ALPHA, "auth.index_refused")):
-            self.assertEqual(upload(alpha, wheel, index), (403, code))
-        self.assertEqual(upload(alpha, Wheel("solver")), (200, ""))
-        self.assertEqual(upload(alpha, Wheel("solver", tags=("py2.py3-none-any",))), (409, "task.other_wheel"))
+        for wheel, index, answer in ((Wheel("other"), SHARED, (403, "auth.version_refused")), (Wheel("solver", "2.0"), SHARED, (403, "auth.version_refused")),
+                                     (Wheel("solver"), ALPHA, (409, "task.lost"))):
+            self.assertEqual(upload(alpha, wheel, index, **of_first), answer)
+        self.assertEqual(upload(alpha, Wheel("solver")), (403, "auth.project_refused"))
+        self.assertEqual(upload(alpha, Wheel("solver"), **of_first), (200, ""))
+        self.assertEqual(upload(alpha, Wheel("solver", tags=("py2.py3-none-any",)), **of_first), (409, "task.other_wheel"))
         # The two go on.
         self.assertEqual(taken(ALPHA, alpha, first, room=0), [first])
         self.assertEqual(post(alpha, f"/{first}/outcome", **forged, site=ALPHA), (200, ""))
-        self.assertEqual(upload(alpha, Wheel("solver")), (403, "auth.index_refused"))
+        self.assertEqual(upload(alpha, Wheel("solver"), **of_first), (409, "task.lost"))
         self.assertEqual(taken(BETA, beta, second, room=0), [second])
 
     def test_revoked_by_name_an_agent_ends_at_once_and_a_new_code_enrols_it_again(self):

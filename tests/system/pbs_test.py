@@ -74,7 +74,7 @@ class PbsTest(batch_suite.BatchSuite):
 
 
 # What an agent does by itself, whatever the batch system: slurm_test.py has it in every run.
-for common in ("test_a_task_of_the_registry_is_built_in_jobs_under_one_lease", "test_an_agent_killed_around_the_submission_starts_one_job",
+for common in ("test_a_task_of_the_registry_is_built_in_jobs_under_one_claim", "test_an_agent_killed_around_the_submission_starts_one_job",
                "test_several_packages_survive_a_row_of_misfortunes", "test_two_agents_at_once_build_once"):
     if not ON_PATH:
         setattr(PbsTest, common, full(getattr(PbsTest, common)))

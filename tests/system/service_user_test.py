@@ -13,6 +13,7 @@ from pathlib import Path
 
 from support.case import OwnFarmsCase, main
 from support.farm import BIN, COMMAND_TIMEOUT_S
+from support.live_tree import paths_in
 from support.wheels import Wheel
 
 SERVICE = 65534
@@ -66,7 +67,7 @@ class ServiceUserTest(OwnFarmsCase):
     def owners(self, folder: Path) -> set[int]:
         """Of everything below it that is there for as long as the look takes: a server at work makes and removes files."""
         found = set()
-        for path in [folder, *folder.rglob("*")]:
+        for path in (folder, *paths_in(folder)):
             with contextlib.suppress(FileNotFoundError):
                 found.add(path.lstat().st_uid)
         return found

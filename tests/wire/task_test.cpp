@@ -43,8 +43,8 @@ TEST_CASE("the bytes of these documents stay as they were sent") {
     wire::Task waiting = sample();
     waiting.request.source = wire::UploadedSource{"ours", "torch-2.4.0+cu123.tar.gz", std::string(64, 'a')};
     waiting.lease_until = 0;
-    const wire::ClaimOffer offer{"bede", "bede.login1", {"3.11"}, {"cpu"}, std::vector<std::string>{}, {"t1"},
-                                 2};
+    wire::ClaimOffer offer{"bede", "bede.login1", {"3.11"}, {"cpu"}, std::vector<std::string>{}, {"t1"}, 2};
+    offer.agents = {"bede.login2"};
     const wire::ClaimOffer any{"bede", "bede.login1", {}, {}, {}, {}, 0, {true, "no"}};
     const std::string documents[] = {wire::render_task_request(sample().request),
                                      wire::render_task_request(waiting.request),

@@ -119,7 +119,7 @@ base::Result<Contents> look_at_blobs(const LifecycleParts& place) {
 }
 
 base::Result<bool> may_begin(const LifecycleParts& place, EmptyStore empty) {
-    if (empty != EmptyStore::is_new_without_blobs) return empty == EmptyStore::is_new;
+    if (empty == EmptyStore::is_new || empty == EmptyStore::was_there) return empty == EmptyStore::is_new;
     bool has_blobs = false;
     WHEELYARD_TRY(place.on_catalog([&](catalog::Catalog& catalog) -> base::Status {
         WHEELYARD_ASSIGN(const auto first, catalog.blobs_after("", 1));
@@ -129,7 +129,7 @@ base::Result<bool> may_begin(const LifecycleParts& place, EmptyStore empty) {
     return !has_blobs;
 }
 
-// A store that was there is one that does not answer: its file system may come back.
+// Of a server that runs, the store is one that does not answer: its file system may come back.
 tl::unexpected<base::Error> fail_gone(const LifecycleParts& place, EmptyStore empty) {
     auto failed =
         wire::fail("store.document_gone", "The store of the wheels has lost its registry.json",
@@ -137,7 +137,8 @@ tl::unexpected<base::Error> fail_gone(const LifecycleParts& place, EmptyStore em
                    "mount its file system, or restore it; if only the document is gone, or the wheels are "
                    "lost for good: " +
                        adopt_command(place));
-    if (empty == EmptyStore::was_there) failed.value().kind = base::ErrorKind::unavailable;
+    if (empty == EmptyStore::was_there || empty == EmptyStore::may_be_away)
+        failed.value().kind = base::ErrorKind::unavailable;
     return failed;
 }
 

@@ -44,6 +44,7 @@ struct StoreClaim {
 // like that.
 enum class EmptyStore {
     is_new_without_blobs,  // if the catalog knows no blob
+    may_be_away,           // likewise, of a server that runs: otherwise it is one that does not answer
     is_new,                // the blobs are to be copied to it
     was_there,             // never: this process has seen the document
 };

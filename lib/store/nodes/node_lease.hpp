@@ -134,6 +134,7 @@ class NodeLease {
     [[nodiscard]] bool is_renewal_due() const;
     [[nodiscard]] bool has_lease() const;
     [[nodiscard]] bool lives(std::int64_t end_us, std::int64_t lead_us) const;
+    // Without it a renewal has failed: the node would go on beside others that it does not know.
     [[nodiscard]] base::Status look_at_others();
     void read_on(const base::Status& done);
     void stop_reading();

@@ -22,6 +22,10 @@ inline constexpr std::string_view stranger_prefix = "public:";
     return task.asked_by.starts_with(stranger_prefix);
 }
 
+// Who has a task: the name of an agent that enrolled, which alone speaks for its site and begins so; of any
+// other token its ID.
+inline constexpr std::string_view enrolled_prefix = "agent:";
+
 struct TaskFilter {
     std::string index = {};                     // empty: all
     std::optional<wire::TaskState> state = {};  // none: all
@@ -32,7 +36,7 @@ struct TaskFilter {
 
 // An order as it is kept: beside what everybody may see, what lets its site upload.
 struct TaskRow : wire::Task {
-    std::string token = {};          // the ID of the token with which the site asked last
+    std::string holder = {};         // as above, of the site that asked last
     std::string used_filename = {};  // the file that was uploaded for it; empty: none yet
     std::string used_sha256 = {};
 };
@@ -82,7 +86,7 @@ class TaskRows {
     [[nodiscard]] virtual base::Status update(const wire::Task& task) = 0;
     // One statement: the agent's site has the task from now on, if it is queued. False: it is not.
     [[nodiscard]] virtual base::Result<bool> claim(const TaskRow& task) = 0;
-    // What a site that has the task says again: the end of its time, its agent and token, its file.
+    // What a site that has the task says again: the end of its time, its agent and holder, its file.
     [[nodiscard]] virtual base::Status renew(const TaskRow& task) = 0;
     [[nodiscard]] virtual base::Status set_outcome(std::string_view id, const std::string& json) = 0;
     [[nodiscard]] virtual base::Status remove(std::string_view id) = 0;

@@ -19,6 +19,7 @@ namespace {
 constexpr std::int64_t max_open_tasks =
     10'000;  // more than a full build matrix; guards against faulty scripts
 constexpr std::size_t max_reason_bytes = 500;
+constexpr std::size_t max_id_shown = 80;
 
 using base::Result;
 using base::Status;
@@ -41,16 +42,16 @@ bool fits_source(const wire::ClaimOffer& offer, const Task& task) {
     return !task.request.source || offer.uploads.builds;
 }
 
-// Of the same site, and either known to the one who asks or taken by the same agent, whose answer was lost:
-// agents on two hosts have a journal each.
+// Agents on two hosts of a site have a journal each: a task is the one's whose journal knows it under the name
+// by which it was taken, or whose name that is, and the answer with it was lost.
 bool is_its_own(const wire::ClaimOffer& offer, const Task& task) {
     return wire::site_of_agent(task.agent) == wire::site_of_agent(offer.agent) &&
-           (task.agent == offer.agent || has(offer.tasks, task.id));
+           (task.agent == offer.agent || (has(offer.tasks, task.id) && has(offer.agents, task.agent)));
 }
 
-tl::unexpected<base::Error> fail_lost(const std::string& id) {
-    return wire::fail("task.lost", "This site does not have the task", id,
-                      "ask for it again; another site may have it");
+// An agent that enrolled shares what its site has with nobody.
+bool may_speak_for(const std::string& holder, const TaskRow& task) {
+    return task.holder == holder || !task.holder.starts_with(enrolled_prefix);
 }
 
 std::string late_reason(const Task& task) {
@@ -163,8 +164,8 @@ Status TaskStore::refuse_unapproved(base::UnixMicros now) {
 Result<TaskRow> TaskStore::task(std::string_view id) const {
     WHEELYARD_ASSIGN(auto found, rows_->find(id));
     if (!found)
-        return wire::fail("task.no_such_task", "There is no task with this id", std::string(id.substr(0, 80)),
-                          "see `wheelyard-registry task list`");
+        return wire::fail("task.no_such_task", "There is no task with this id",
+                          std::string(id.substr(0, max_id_shown)), "see `wheelyard-registry task list`");
     return *std::move(found);
 }
 
@@ -286,17 +287,17 @@ Result<Task> TaskStore::approve(std::string_view id, const std::string& by) {
     });
 }
 
-Result<std::vector<Task>> TaskStore::claim(const wire::ClaimOffer& offer, const std::string& token,
+Result<std::vector<Task>> TaskStore::claim(const wire::ClaimOffer& offer, const std::string& holder,
                                            const May& may) {
     return change<std::vector<Task>>([&]() -> Result<std::vector<Task>> {
         std::int64_t room = offer.room;
         WHEELYARD_ASSIGN(std::vector<TaskRow> taken, rows_->claimed(offer.index));
         for (TaskRow& task : taken) {
-            if (!is_its_own(offer, task) || !may(task)) continue;
-            if (!has(offer.tasks, task.id)) --room;  // the answer that told of it was lost
+            if (!is_its_own(offer, task) || !may_speak_for(holder, task) || !may(task)) continue;
+            if (!has(offer.tasks, task.id)) --room;  // the answer with it was lost
             if (!has(offer.pythons, task.request.python)) continue;
             task.agent = offer.agent;
-            task.token = token;
+            task.holder = holder;
             task.lease_until = lease_end();
             WHEELYARD_TRY(rows_->renew(task));
         }
@@ -305,14 +306,15 @@ Result<std::vector<Task>> TaskStore::claim(const wire::ClaimOffer& offer, const 
             if (!fits_target(offer, one) || !fits_source(offer, one) || !may(one)) continue;
             const bool was_known = has(offer.tasks, one.id) && is_its_own(offer, one);
             if (!was_known && room <= 0) continue;
-            WHEELYARD_ASSIGN(const bool is_taken, claim_one(one, offer, token));
+            WHEELYARD_ASSIGN(const bool is_taken, claim_one(one, offer, holder));
             if (is_taken && !was_known) --room;
         }
         WHEELYARD_TRY(note_refusals(queued, offer, may));
         WHEELYARD_ASSIGN(taken, rows_->claimed(offer.index));
         std::vector<Task> own;
         for (TaskRow& task : taken) {
-            if (is_its_own(offer, task) && may(task)) own.push_back(std::move(task));
+            if (is_its_own(offer, task) && may_speak_for(holder, task) && may(task))
+                own.push_back(std::move(task));
         }
         return own;
     });
@@ -334,19 +336,20 @@ Status TaskStore::note_refusals(const std::vector<Task>& queued, const wire::Cla
     return {};
 }
 
-Result<bool> TaskStore::claim_one(const Task& task, const wire::ClaimOffer& offer, const std::string& token) {
+Result<bool> TaskStore::claim_one(const Task& task, const wire::ClaimOffer& offer,
+                                  const std::string& holder) {
     TaskRow taken{task};
     ++taken.attempts;
     WHEELYARD_ASSIGN(taken.state,
                      next_state(task.state, TaskEvent::claim, {taken.attempts, rules_.max_attempts}));
     taken.agent = offer.agent;
-    taken.token = token;
+    taken.holder = holder;
     taken.changed = clock_.now();
     taken.lease_until = lease_end();
     return rows_->claim(taken);
 }
 
-Result<Task> TaskStore::end(std::string_view id, const wire::Outcome& outcome) {
+Result<Task> TaskStore::end(std::string_view id, const wire::Outcome& outcome, const std::string& holder) {
     return change<Task>([&]() -> Result<Task> {
         WHEELYARD_ASSIGN(const TaskRow found, task(id));
         const bool is_same = found.outcome.string_or("site", "") == outcome.site &&
@@ -354,8 +357,9 @@ Result<Task> TaskStore::end(std::string_view id, const wire::Outcome& outcome) {
         if (is_same) return found;
         if (found.state == TaskState::cancelled)
             return wire::fail("task.cancelled", "The task was cancelled", found.id, "stop its job");
-        if (found.state == TaskState::claimed && wire::site_of_agent(found.agent) != outcome.site)
-            return fail_lost(found.id);
+        const bool is_its_site =
+            wire::site_of_agent(found.agent) == outcome.site && may_speak_for(holder, found);
+        if (found.state == TaskState::claimed && !is_its_site) return fail_lost(found.id);
         const TaskEvent event = outcome.done ? TaskEvent::end_done : TaskEvent::end_failed;
         WHEELYARD_ASSIGN(const TaskState state, next_state(found.state, event, {}));
         WHEELYARD_TRY(rows_->set_outcome(id, wire::render_outcome(outcome)));
@@ -364,35 +368,28 @@ Result<Task> TaskStore::end(std::string_view id, const wire::Outcome& outcome) {
     });
 }
 
-Result<std::vector<Task>> TaskStore::claimed_with(const std::string& token) {
-    return look<std::vector<Task>>([&]() -> Result<std::vector<Task>> {
-        WHEELYARD_ASSIGN(std::vector<TaskRow> taken, rows_->claimed({}));
-        std::vector<Task> own;
-        for (TaskRow& task : taken) {
-            if (task.token == token) own.push_back(std::move(task));
-        }
-        return own;
-    });
+Result<TaskRow> TaskStore::held_row(std::string_view id, const std::string& holder) const {
+    WHEELYARD_ASSIGN(auto found, rows_->find(id));
+    if (!found || found->state != TaskState::claimed || found->holder != holder)
+        return fail_lost(std::string(id.substr(0, max_id_shown)));
+    return *std::move(found);
 }
 
-Status TaskStore::use(const std::vector<std::string>& ids, const std::string& token,
-                      std::string_view filename, std::string_view sha256) {
+Result<Task> TaskStore::held(std::string_view id, const std::string& holder) {
+    return look<Task>([&]() -> Result<Task> { return held_row(id, holder); });
+}
+
+Status TaskStore::use(std::string_view id, const std::string& holder, std::string_view filename,
+                      std::string_view sha256) {
     return change<void>([&]() -> Status {
-        WHEELYARD_ASSIGN(std::vector<TaskRow> taken, rows_->claimed({}));
-        std::erase_if(taken, [&](const TaskRow& task) { return task.token != token || !has(ids, task.id); });
-        if (taken.empty()) return fail_lost(ids.empty() ? "" : ids.front());
-        TaskRow* unused = nullptr;
-        for (TaskRow& task : taken) {
-            if (task.used_filename == filename && task.used_sha256 == sha256) return {};
-            if (unused == nullptr && task.used_filename.empty()) unused = &task;
-        }
-        if (unused == nullptr)
+        WHEELYARD_ASSIGN(TaskRow task, held_row(id, holder));
+        if (task.used_filename == filename && task.used_sha256 == sha256) return {};
+        if (!task.used_filename.empty())
             return wire::fail("task.other_wheel", "Another file was uploaded for the task",
-                              taken.front().used_filename,
-                              "a task has one wheel; add another task for another wheel");
-        unused->used_filename = filename;
-        unused->used_sha256 = sha256;
-        return rows_->renew(*unused);
+                              task.used_filename, "a task has one wheel; add another task for another wheel");
+        task.used_filename = filename;
+        task.used_sha256 = sha256;
+        return rows_->renew(task);
     });
 }
 

@@ -77,23 +77,23 @@ class TaskStore {
 
     // All tasks of the offer's index that its agent has from now on: those that it had, those of
     // `offer.tasks` that were freed because the site was late, and the first in the queue that fit, as long as
-    // there is room for what it does not know yet. So a repeated offer gets the same tasks. `may` says what the
-    // token may build; other tasks stay as they are. A task that only fails to fit because the site builds no
+    // there is room for what it does not know yet. So a repeated offer gets the same tasks. `holder`: as in
+    // TaskRow; what an agent has that enrolled is no other's. `may` says what the token may build; other tasks stay as they are. A task that only fails to fit because the site builds no
     // uploaded sources gets the site's reason. A Python that does not answer is not offered: its tasks stay the
     // site's for the rest of their time.
     using May = std::function<bool(const wire::Task&)>;
     [[nodiscard]] base::Result<std::vector<wire::Task>> claim(const wire::ClaimOffer& offer,
-                                                              const std::string& token, const May& may);
-    // The site of the outcome must have the task. Idempotent for the same outcome. Errors: "task.lost" (the
+                                                              const std::string& holder, const May& may);
+    // The holder, and the site of the outcome, must have the task. Idempotent for the same outcome. Errors: "task.lost" (the
     // site was late, and the task is free again, or another's), "task.ended", "task.cancelled".
-    [[nodiscard]] base::Result<wire::Task> end(std::string_view id, const wire::Outcome& outcome);
-    // Those that the site of this token has: what it may upload wheels of.
-    [[nodiscard]] base::Result<std::vector<wire::Task>> claimed_with(const std::string& token);
-    // Called before a file is committed that any of these tasks permits: from here on the wheel of one of them
-    // is this file alone, so that a retry of it goes through and nothing else does. Errors: "task.lost",
-    // "task.other_wheel".
-    [[nodiscard]] base::Status use(const std::vector<std::string>& ids, const std::string& token,
-                                   std::string_view filename, std::string_view sha256);
+    [[nodiscard]] base::Result<wire::Task> end(std::string_view id, const wire::Outcome& outcome,
+                                               const std::string& holder);
+    // The task, if the holder has it: then it may upload its wheel. Error "task.lost".
+    [[nodiscard]] base::Result<wire::Task> held(std::string_view id, const std::string& holder);
+    // Called before the file is committed: from here on the task's wheel is this file alone, so that a retry
+    // of it goes through and nothing else does. Errors: "task.lost", "task.other_wheel".
+    [[nodiscard]] base::Status use(std::string_view id, const std::string& holder, std::string_view filename,
+                                   std::string_view sha256);
     // Commits a transaction that changes no content: fails where a real change would.
     [[nodiscard]] base::Status try_write();
     // Number of ended tasks that this object has removed.
@@ -126,7 +126,8 @@ class TaskStore {
                                                 const std::string& reason);
     // False: another site was faster.
     [[nodiscard]] base::Result<bool> claim_one(const wire::Task& task, const wire::ClaimOffer& offer,
-                                               const std::string& token);
+                                               const std::string& holder);
+    [[nodiscard]] base::Result<TaskRow> held_row(std::string_view id, const std::string& holder) const;
     [[nodiscard]] base::UnixMicros lease_end() const;
 
     std::mutex mutex_;  // guards rows_

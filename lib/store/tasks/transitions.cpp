@@ -3,6 +3,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "lib/wire/problem.hpp"
 
@@ -42,7 +43,11 @@ base::Result<TaskState> next_state(TaskState state, TaskEvent event, const Attem
     if (event == TaskEvent::approve || event == TaskEvent::reject)
         return wire::fail("task.awaits_nothing", "The task awaits no approval", word, "cancel it to stop it");
     if (event == TaskEvent::claim) return wire::fail("task.not_queued", "Another site has the task", word);
-    return wire::fail("task.lost", "This site does not have the task", word,
+    return fail_lost(word);
+}
+
+tl::unexpected<base::Error> fail_lost(std::string value) {
+    return wire::fail("task.lost", "This site does not have the task", std::move(value),
                       "ask for it again; another site may have it");
 }
 

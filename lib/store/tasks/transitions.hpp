@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "lib/base/result.hpp"
 #include "lib/wire/task.hpp"
@@ -25,5 +26,7 @@ struct Attempts {
 // The next state. Errors: "task.not_queued", "task.lost", "task.awaits_nothing", "task.ended".
 [[nodiscard]] base::Result<wire::TaskState> next_state(wire::TaskState state, TaskEvent event,
                                                        const Attempts& attempts);
+// "task.lost": of a task that the site does not have.
+[[nodiscard]] tl::unexpected<base::Error> fail_lost(std::string value);
 
 }  // namespace wheelyard::tasks

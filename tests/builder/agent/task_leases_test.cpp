@@ -329,7 +329,7 @@ TEST_CASE("a site says that it lives during a long upload") {
     CHECK(renewals == 4);
 }
 
-TEST_CASE("a refused upload of a task delays only its own wheel") {
+TEST_CASE("a token that is refused at the upload of a task pauses uploads, and a person is told") {
     TaskFarm farm;
     farm.tasks.staging.unauthorised = true;
     farm.tick();
@@ -338,10 +338,46 @@ TEST_CASE("a refused upload of a task delays only its own wheel") {
     CHECK(farm.attempts().front().state == State::uploading);
     CHECK(farm.attempts().front().wheel.sends == 0);
     CHECK(farm.tasks.uploads > 0);
-    CHECK_FALSE(report.uploads_paused.has_value());
+    CHECK(report.uploads_paused.has_value());
     farm.tasks.staging.unauthorised = false;
     farm.tick_until_outcome();
     CHECK(farm.tasks.outcome()->done);
+}
+
+TEST_CASE("a wheel whose task was lost during its upload is not published, and delays no other") {
+    TaskFarm farm;
+    farm.tasks.during = [&](const io::HttpProgress&) { farm.tasks.free_late(true); };
+    farm.tick();
+    const TickReport report = farm.tick();
+    CHECK(farm.tasks.uploads > 0);
+    CHECK_FALSE(farm.tasks.staging.has(wheel_name));
+    CHECK_FALSE(report.uploads_paused.has_value());
+    farm.tick();
+    CHECK(farm.claims() == 0);
+    CHECK(farm.attempts().front().failure->error.code == "task.lost");
+}
+
+TEST_CASE("an agent that moves to another login node names those where it asked for its tasks") {
+    TaskFarm farm;
+    farm.wait_with_wheel();
+    const ClaimFolder claims(farm.site.state_directory / "claims");
+    ClaimRecord record = claims.read(farm.is_unread).at(0);
+    const std::string here = farm.tasks.offered.agent;
+    CHECK(record.agents == std::vector<std::string>{here});
+    CHECK(farm.tasks.offered.agents.empty());
+    record.agents = {"test.login9"};
+    must(claims.write(record));
+    farm.tasks.rename_agent("test.login9");
+    farm.tasks.down = true;  // its request may have come through: both names count from here on
+    farm.tick();
+    CHECK(claims.read(farm.is_unread).at(0).agents == std::vector<std::string>{"test.login9", here});
+    farm.tasks.down = false;
+    farm.tasks.staging.busy = false;
+    farm.tick();
+    CHECK(farm.tasks.offered.agents == std::vector<std::string>{"test.login9"});
+    farm.tick_until_outcome();
+    CHECK(farm.tasks.outcome()->done);
+    CHECK(farm.builds() == 1);
 }
 
 TEST_CASE(
@@ -757,6 +793,7 @@ TEST_CASE("a claim file is read as it was written; a malformed file is an error"
     record.task.request = {"test", "demo", "1.0", "3.11", ""};
     record.index = "staging";
     record.cell = "demo-1.0-cp311";
+    record.agents = {"test.login1", "test.login2"};
     const auto back = parse_claim_record(render_claim_record(record));
     REQUIRE(back.has_value());
     CHECK(render_claim_record(*back) == render_claim_record(record));
@@ -784,7 +821,7 @@ TEST_CASE("an agent goes on with the tasks of one of an earlier version, and for
     farm.tick_until_outcome();
     CHECK(farm.tasks.outcome()->done);
     CHECK(farm.builds() == 1);
-    CHECK(ClaimFolder(folder).read(farm.is_unread).empty());
+    CHECK(farm.claims() == 0);
 }
 
 }  // namespace wheelyard::builder::testing

@@ -72,25 +72,28 @@ TEST_CASE("answers are final or temporary, and include the registry's message") 
     CHECK(judge_upload_answer(token).error().code == "upload.not_allowed");
     token.body = R"({"status":403,"code":"auth.project_refused","detail":"not this one"})";
     CHECK(judge_upload_answer(token).error().code == "upload.refused");
-    CHECK(judge_upload_answer(token, UploadOf::task).error().code == "upload.no_task");
+    token.body = R"({"status":403,"code":"auth.version_refused","detail":"The task is for another wheel"})";
+    CHECK(judge_upload_answer(token).error().code == "upload.refused");
+    CHECK(judge_upload_answer(token).error().text().find("another wheel") != std::string::npos);
     token.body = R"({"status":409,"code":"task.lost","detail":"it is late"})";
     CHECK(judge_upload_answer(token).error().code == "upload.no_task");
     token.body = R"({"status":409,"code":"task.other_wheel","detail":"it has one"})";
-    CHECK(judge_upload_answer(token, UploadOf::task).error().code == "upload.refused");
+    CHECK(judge_upload_answer(token).error().code == "upload.refused");
     io::HttpAnswer bare;
     bare.status = 502;
     bare.reason = "Bad Gateway";
     CHECK(judge_upload_answer(bare).error().sentence == "The registry answers 502: Bad Gateway");
 }
 
-TEST_CASE("of a task's wheel, a refused token means that the site may no longer have the task") {
+TEST_CASE("the upload of a task's wheel names the task; only task.lost says that the site does not have it") {
     const base::TempDir folder = *base::TempDir::make("upload");
     const auto wheel = testing::demo_wheel();
     testing::write(folder.path() / wheel.filename(), wheel.bytes());
     testing::write(folder.path() / "token", "wy_secret\n");
-    LoopbackServer server([](const auto&) {
-        LoopbackAnswer answer{.status = 403};
-        answer.body = R"({"status":403,"code":"auth.token_refused","detail":"It is late"})";
+    std::string code = "auth.token_refused";
+    LoopbackServer server([&](const auto&) {
+        LoopbackAnswer answer{.status = code == "task.lost" ? 409 : 403};
+        answer.body = R"({"status":403,"code":")" + code + R"(","detail":"It is late"})";
         return answer;
     });
     io::HttpClient http;
@@ -98,14 +101,21 @@ TEST_CASE("of a task's wheel, a refused token means that the site may no longer 
     const RegistrySettings settings{server.url(""), "main", folder.path() / "token"};
     const auto inspected = inspection(wheel);
     const WheelToUpload upload{folder.path() / wheel.filename(), base::sha256_hex(wheel.bytes()), inspected};
-    HttpRegistry own(http, clock, settings);
-    CHECK(own.upload(upload, {}).error().code == "upload.not_allowed");
-    HttpRegistry of_task(http, clock, settings, UploadOf::task);
+    HttpRegistry of_task(http, clock, settings, "t5f0c9a31d2be");
+    CHECK(of_task.upload(upload, {}).error().code == "upload.not_allowed");
+    code = "task.lost";
     const auto refused = of_task.upload(upload, {});
     REQUIRE_FALSE(refused.has_value());
     CHECK(refused.error().code == "upload.no_task");
     CHECK(refused.error().kind == base::ErrorKind::lost);
     CHECK(refused.error().sentence.find("It is late") != std::string::npos);
+    HttpRegistry own(http, clock, settings);
+    REQUIRE_FALSE(own.upload(upload, {}).has_value());
+    const auto requests = server.requests();
+    REQUIRE(requests.size() == 3);
+    const std::string field = "name=\"wheelyard_task\"\r\n\r\nt5f0c9a31d2be\r\n";
+    CHECK(requests[0].body.find(field) < requests[0].body.find("name=\"content\""));
+    CHECK(requests[2].body.find("wheelyard_task") == std::string::npos);
 }
 
 TEST_CASE("from our own registry, 404 means absent and 403 is an error; another server's 404 is one, too") {

@@ -48,7 +48,7 @@ struct RequestFixture : RegistryFixture {
         outcome.attempt = "w1";
         outcome.site = "bede";
         outcome.diagnosis = std::move(why);
-        REQUIRE(queue->end(id, outcome));
+        REQUIRE(queue->end(id, outcome, "wy_aaaaaaaaaaaa"));
     }
     static std::string code(const wire::Answered<http::ApiReply>& answered) {
         if (!answered) return std::to_string(answered.error().status) + " " + answered.error().code;

@@ -126,7 +126,9 @@ struct TaskFixture : RegistryFixture {
         REQUIRE(builds->append_log({"main", site, build}, 0, log));
     }
     // "200", or status and code.
-    std::string upload(const std::string& token_text, const Form& form, const std::string& index) {
+    std::string upload(const std::string& token_text, Form form, const std::string& index,
+                       const std::string& task = {}) {
+        if (!task.empty()) form.set("wheelyard_task", task);
         auto to = head(index);
         to.authorization = "Bearer " + token_text;
         auto request = uploads.begin(to);
@@ -190,9 +192,12 @@ TEST_CASE("what the site of an agent that enrolled has is out of reach of every 
     CHECK(fixture.ask(thief, "claimTask", fixture.offer("bede.login1", {task})) == "403 task.other_site");
     CHECK(fixture.ask(thief, "endTask", fixture.end(false, wheel, "cuthbert"), task) == "409 task.lost");
     CHECK(fixture.ask(thief, "endTask", fixture.end(false, wheel, "bede"), task) == "403 task.other_site");
-    CHECK(fixture.upload(thief, wheel, "other") == "403 auth.index_refused");
-    // From another login node of the site.
-    CHECK(tasks_of(bede, "bede.login2") == 1);
+    CHECK(fixture.upload(thief, wheel, "other", task) == "409 task.lost");
+    // A token that a person made is bound to no site.
+    CHECK(tasks_of(fixture.builder, "bede.login1") == 0);
+    CHECK(fixture.ask(fixture.builder, "endTask", fixture.end(false, wheel, "bede"), task) ==
+          "409 task.lost");
+    CHECK(tasks_of(bede, "bede.login1") == 1);
     CHECK(fixture.ask(bede, "endTask", fixture.end(false, wheel, "bede"), task) == "200");
 }
 
@@ -206,8 +211,8 @@ TEST_CASE("a late site's task that another site took is the other's alone") {
     REQUIRE(fixture.ask(next, "claimTask", fixture.offer("cuthbert.login1")) == "200");
     REQUIRE(wire::parse_claimed(fixture.answered).value().tasks.size() == 1);
     const Form wheel = Form::of(WheelWriter("six", "1.16.0"));
-    CHECK(fixture.upload(late, wheel, "other") == "403 auth.index_refused");
-    CHECK(fixture.upload(next, wheel, "other") == "200");
+    CHECK(fixture.upload(late, wheel, "other", task) == "409 task.lost");
+    CHECK(fixture.upload(next, wheel, "other", task) == "200");
     CHECK(fixture.ask(late, "endTask", fixture.end(true, wheel, "bede"), task) == "409 task.lost");
     CHECK(fixture.ask(late, "claimTask", fixture.offer("bede.login1", {task})) == "200");
     CHECK(wire::parse_claimed(fixture.answered).value().tasks.empty());
@@ -270,6 +275,11 @@ TEST_CASE(
     REQUIRE(reports.keep(report));
     CHECK(requests().at(0).reason.empty());
     ask(fixture.builder, "claimTask", fixture.offer());
+    CHECK(requests().at(0).state == "claimed");
+    fixture.clock.sleep_ms(lease_s * 1000);
+    reports.show_requests("main");
+    CHECK(requests().at(0).state == "queued");
+    ask(fixture.builder, "claimTask", fixture.offer("bede.login1", {task.id}));  // it was late
     CHECK(requests().at(0).state == "claimed");
     ask(fixture.asker, "cancelTask", R"({"format":"wheelyard.change/1","reason":"enough"})", task.id);
     REQUIRE(requests().size() == 1);
@@ -356,56 +366,94 @@ TEST_CASE("a site's token uploads the wheel of what it took into the staging ind
     fixture.config.indexes.back().sdists = true;
     const std::string id = fixture.add();
     const Form wheel = Form::of(WheelWriter("six", "1.16.0"));
-    CHECK(fixture.upload(fixture.builder, wheel, "other") == "403 auth.index_refused");
+    CHECK(fixture.upload(fixture.builder, wheel, "other") == "403 auth.project_refused");
+    CHECK(fixture.upload(fixture.builder, wheel, "other", id) == "409 task.lost");
     const auto claimed = fixture.claim();
     CHECK(claimed.index == "other");
     CHECK(claimed.lease_s == fixture.config.tasks.lease_s);
     const std::string another = fixture.add_actor("another", {"build"}, {"main"});
-    CHECK(fixture.upload(another, wheel, "other") == "403 auth.index_refused");
-    CHECK(fixture.upload(fixture.builder, wheel, "main") == "403 auth.index_refused");
-    CHECK(fixture.upload(fixture.builder, Form::of(WheelWriter("seven", "1.16.0")), "other") ==
-          "403 auth.project_refused");
-    CHECK(fixture.upload(fixture.builder, Form::of(WheelWriter("six", "1.17.0")), "other") ==
+    CHECK(fixture.upload(another, wheel, "other", id) == "409 task.lost");
+    CHECK(fixture.upload(fixture.builder, wheel, "main", id) == "403 auth.index_refused");
+    CHECK(fixture.upload(fixture.builder, wheel, "other") == "403 auth.project_refused");
+    CHECK(fixture.upload(fixture.builder, wheel, "other", "t0") == "409 task.lost");
+    CHECK(fixture.upload(fixture.builder, Form::of(WheelWriter("seven", "1.16.0")), "other", id) ==
+          "403 auth.version_refused");
+    CHECK(fixture.upload(fixture.builder, Form::of(WheelWriter("six", "1.17.0")), "other", id) ==
           "403 auth.version_refused");
     WheelWriter of_python_2("six", "1.16.0");
     of_python_2.tag("py2-none-any");
-    CHECK(fixture.upload(fixture.builder, Form::of(of_python_2), "other") == "403 auth.version_refused");
+    CHECK(fixture.upload(fixture.builder, Form::of(of_python_2), "other", id) == "403 auth.version_refused");
     const test_support::SdistWriter source("six", "1.16.0");
     Form sdist = Form::of(source.filename(), source.bytes());
     sdist.set("version", "1.16.0").set("filetype", "sdist");
-    CHECK(fixture.upload(fixture.builder, sdist, "other") == "403 auth.version_refused");
+    CHECK(fixture.upload(fixture.builder, sdist, "other", id) == "403 auth.version_refused");
     CHECK(fixture.ask(fixture.builder, "endTask", fixture.end(true, wheel), id) == "409 task.no_such_wheel");
-    CHECK(fixture.upload(fixture.builder, wheel, "other") == "200");
-    CHECK(fixture.upload(fixture.builder, wheel, "other") == "200");  // a retry of the same bytes
+    CHECK(fixture.upload(fixture.builder, wheel, "other", id) == "200");
+    CHECK(fixture.upload(fixture.builder, wheel, "other", id) == "200");  // a retry of the same bytes
     WheelWriter second("six", "1.16.0");
     second.tag("py3-none-linux_x86_64");
-    CHECK(fixture.upload(fixture.builder, Form::of(second), "other") == "409 task.other_wheel");
+    CHECK(fixture.upload(fixture.builder, Form::of(second), "other", id) == "409 task.other_wheel");
     CHECK(fixture.cli.file("other", wheel.filename).value()->uploaded_by == "bede-agent");
 
     CHECK(fixture.ask(fixture.builder, "endTask", fixture.end(true, wheel), id) == "200");
     CHECK(wire::parse_task(fixture.answered).value().state == wire::TaskState::done);
     CHECK(fixture.ask(fixture.builder, "endTask", fixture.end(true, wheel), id) == "200");
-    CHECK(fixture.upload(fixture.builder, wheel, "other") == "403 auth.index_refused");
+    CHECK(fixture.upload(fixture.builder, wheel, "other", id) == "409 task.lost");
 }
 
-TEST_CASE("each of two tasks has its own wheel, whichever comes first and however often") {
+TEST_CASE(
+    "each of two tasks has its own wheel, whichever comes first, however often, and when one has ended") {
     TaskFixture fixture;
-    fixture.add();
-    fixture.add(wire::render_task_request({"main", "six", "1.16.0", "3.11", "gpu"}));
+    const std::string cpu = fixture.add();
+    const std::string gpu = fixture.add(wire::render_task_request({"main", "six", "1.16.0", "3.11", "gpu"}));
     REQUIRE(fixture.ask(fixture.builder, "claimTask",
                         wire::render_claim({"main", "bede.login1", {"3.11"}, {"gpu"}, {}, {}, 2})) == "200");
     REQUIRE(wire::parse_claimed(fixture.answered).value().tasks.size() == 2);
-    const auto wheel_for = [](const std::string& tag) {
-        WheelWriter wheel("six", "1.16.0");
-        wheel.tag(tag);
-        return Form::of(wheel);
-    };
-    for (int round = 0; round < 2; ++round) {
-        CHECK(fixture.upload(fixture.builder, wheel_for("py3-none-any"), "other") == "200");
-        CHECK(fixture.upload(fixture.builder, wheel_for("py3-none-linux_x86_64"), "other") == "200");
+    WheelWriter linux_writer("six", "1.16.0");
+    linux_writer.tag("py3-none-linux_x86_64");
+    const Form of_gpu = Form::of(linux_writer);
+    const Form of_cpu = Form::of(WheelWriter("six", "1.16.0"));
+    CHECK(fixture.upload(fixture.builder, of_gpu, "other", gpu) == "200");
+    CHECK(fixture.upload(fixture.builder, of_gpu, "other", gpu) == "200");
+    SUBCASE("one has ended") {
+        CHECK(fixture.ask(fixture.builder, "endTask", fixture.end(true, of_gpu), gpu) == "200");
     }
-    CHECK(fixture.upload(fixture.builder, wheel_for("cp311-cp311-linux_x86_64"), "other") ==
-          "409 task.other_wheel");
+    SUBCASE("both are there") {}
+    CHECK(fixture.upload(fixture.builder, of_cpu, "other", cpu) == "200");
+    WheelWriter third("six", "1.16.0");
+    third.tag("cp311-cp311-linux_x86_64");
+    CHECK(fixture.upload(fixture.builder, Form::of(third), "other", cpu) == "409 task.other_wheel");
+    CHECK(fixture.ask(fixture.builder, "endTask", fixture.end(true, of_cpu), cpu) == "200");
+}
+
+TEST_CASE("a site that lost its task publishes no wheel for it, whatever else its token may do") {
+    TaskFixture fixture;
+    const std::string id = fixture.add();
+    fixture.builder = fixture.add_actor("bede-agent", {"upload", "build"});
+    fixture.claim();
+    fixture.clock.sleep_ms(lease_s * 1000);
+    const std::string next = fixture.add_actor("next", {"build"}, {"main"});
+    REQUIRE(fixture.ask(next, "claimTask", fixture.offer("cuthbert.login1")) == "200");
+    Form wheel = Form::of(WheelWriter("six", "1.16.0"));
+    CHECK(fixture.upload(fixture.builder, wheel, "other", id) == "409 task.lost");
+    wheel.content_first = true;  // the field comes after the file
+    CHECK(fixture.upload(fixture.builder, wheel, "other", id) == "409 task.lost");
+    CHECK_FALSE(fixture.cli.file("other", wheel.filename).value().has_value());
+    CHECK(fixture.upload(fixture.builder, wheel, "other") == "200");  // as its own
+}
+
+TEST_CASE("an agent that enrolled and renews its token while it uploads still has the task") {
+    TaskFixture fixture;
+    const std::string id = fixture.add();
+    REQUIRE(fixture.ask(fixture.add_enrolled("bede"), "claimTask", fixture.offer()) == "200");
+    const Form wheel = Form::of(WheelWriter("six", "1.16.0")).set("wheelyard_task", id);
+    auto to = fixture.head("other");
+    to.authorization = "Bearer " + fixture.add_enrolled("bede");
+    auto request = fixture.uploads.begin(to);
+    REQUIRE(request.has_value());
+    REQUIRE((*request)->feed(wheel.body()).has_value());
+    REQUIRE(fixture.ask(fixture.add_enrolled("bede"), "claimTask", fixture.offer()) == "200");
+    CHECK((*request)->finish().has_value());
 }
 
 TEST_CASE("a site that is late uploads nothing, its outcome is refused, and it may take the task again") {
@@ -414,19 +462,19 @@ TEST_CASE("a site that is late uploads nothing, its outcome is refused, and it m
     fixture.claim();
     const Form wheel = Form::of(WheelWriter("six", "1.16.0"));
     fixture.clock.sleep_ms(lease_s * 1000);
-    CHECK(fixture.upload(fixture.builder, wheel, "other") == "403 auth.index_refused");
+    CHECK(fixture.upload(fixture.builder, wheel, "other", id) == "409 task.lost");
     CHECK(fixture.ask(fixture.builder, "endTask", fixture.end(false, wheel), id) == "409 task.lost");
     const auto again = fixture.claim({id});
     REQUIRE(again.tasks.size() == 1);
     CHECK(again.tasks.front().attempts == 2);
-    CHECK(fixture.upload(fixture.builder, wheel, "other") == "200");
+    CHECK(fixture.upload(fixture.builder, wheel, "other", id) == "200");
 }
 
 TEST_CASE("a site that becomes late in the middle of an upload is refused before anything is committed") {
     TaskFixture fixture;
-    fixture.add();
+    const std::string id = fixture.add();
     fixture.claim();
-    const Form wheel = Form::of(WheelWriter("six", "1.16.0"));
+    const Form wheel = Form::of(WheelWriter("six", "1.16.0")).set("wheelyard_task", id);
     auto to = fixture.head("other");
     to.authorization = "Bearer " + fixture.builder;
     auto request = fixture.uploads.begin(to);
@@ -446,12 +494,12 @@ TEST_CASE("a token that replaces another uploads once it has asked, and a revoke
     const std::string id = fixture.claim().tasks.at(0).id;
     fixture.builder = fixture.add_actor("bede-agent", {"build"}, {"main"});
     const Form wheel = Form::of(WheelWriter("six", "1.16.0"));
-    CHECK(fixture.upload(fixture.builder, wheel, "other") == "403 auth.index_refused");
+    CHECK(fixture.upload(fixture.builder, wheel, "other", id) == "409 task.lost");
     CHECK(fixture.claim({id}).tasks.size() == 1);
-    CHECK(fixture.upload(first, wheel, "other") == "403 auth.index_refused");
-    CHECK(fixture.upload(fixture.builder, wheel, "other") == "200");
+    CHECK(fixture.upload(first, wheel, "other", id) == "409 task.lost");
+    CHECK(fixture.upload(fixture.builder, wheel, "other", id) == "200");
     REQUIRE(fixture.cli.revoke_token(fixture.builder.substr(0, registry::token_id_length), {}).value());
-    CHECK(fixture.upload(fixture.builder, wheel, "other") == "403 auth.token_refused");
+    CHECK(fixture.upload(fixture.builder, wheel, "other", id) == "403 auth.token_refused");
 }
 
 TEST_CASE(

@@ -52,6 +52,21 @@ TEST_CASE("a store that did not answer at the start is there once it answers as 
     CHECK(own->is_there());
 }
 
+TEST_CASE(
+    "an empty folder where a server's store did not answer at the start is no store of another registry") {
+    PlaceFixture fixture;
+    fixture.add("main", "six", "1.0");
+    const auto document = fixture.dir.path() / "blobs" / "registry.json";
+    std::filesystem::remove(document);
+    std::filesystem::create_directory(document);
+    const auto own = opened(fixture);
+    REQUIRE(own->name().empty());
+    std::filesystem::rename(fixture.dir.path() / "blobs", fixture.dir.path() / "unmounted");
+    std::filesystem::create_directory(fixture.dir.path() / "blobs");
+    CHECK(own->note().error().code == "store.document_gone");
+    CHECK_FALSE(own->is_of_another());
+}
+
 TEST_CASE("a running server begins no store in an empty folder where its own was") {
     const PlaceFixture fixture;
     const auto own = opened(fixture);

@@ -72,14 +72,15 @@ TEST_CASE("a repeated claim gets the same tasks, also from another host and with
     CHECK(farm.claim('1') == id);
     auto again = farm.offer('1');
     CHECK(farm.claim_all(again, '1') == std::vector<std::string>{id});  // its answer was lost: no second one
+    again.agents = {again.agent};
     again.agent = "site1.login2";
     again.tasks = {id};
     again.room = 0;
     CHECK(farm.claim_all(again, '9') == std::vector<std::string>{id});
     CHECK(farm.store->find(id).value().attempts == 1);
     CHECK(farm.store->find(id).value().agent == "site1.login2");
-    CHECK(farm.store->claimed_with(farm.token('1')).value().empty());
-    CHECK(farm.store->claimed_with(farm.token('9')).value().size() == 1);
+    CHECK(farm.store->held(id, farm.token('1')).error().code == "task.lost");
+    CHECK(farm.store->held(id, farm.token('9')).has_value());
 }
 
 TEST_CASE("of many sites that claim one task at once, from two processes' connections, exactly one wins") {
@@ -118,15 +119,15 @@ TEST_CASE("a site has a task for some time since it asked last; then the task is
     CHECK(farm.store->find(id).value().lease_until == 0);
 
     // The late site may neither upload nor end it, and changes nothing of what another says.
-    CHECK(farm.store->claimed_with(farm.token('1')).value().empty());
-    CHECK(farm.store->use({id}, farm.token('1'), "a.whl", "aa").error().code == "task.lost");
-    CHECK(farm.code(farm.store->end(id, farm.end('1', true))) == "task.lost");
+    CHECK(farm.store->held(id, farm.token('1')).error().code == "task.lost");
+    CHECK(farm.store->use(id, farm.token('1'), "a.whl", "aa").error().code == "task.lost");
+    CHECK(farm.code(farm.store->end(id, farm.end('1', true), farm.token('1'))) == "task.lost");
     CHECK(farm.claim('2') == id);
     CHECK(farm.renew('1', {id}).empty());
-    CHECK(farm.code(farm.store->end(id, farm.end('1', true))) == "task.lost");
-    CHECK(farm.code(farm.store->end(id, farm.end('2', true))) == "ok");
+    CHECK(farm.code(farm.store->end(id, farm.end('1', true), farm.token('1'))) == "task.lost");
+    CHECK(farm.code(farm.store->end(id, farm.end('2', true), farm.token('2'))) == "ok");
     CHECK(farm.state(id) == TaskState::done);
-    CHECK(farm.code(farm.store->end(id, farm.end('1', true))) == "task.ended");
+    CHECK(farm.code(farm.store->end(id, farm.end('1', true), farm.token('1'))) == "task.ended");
     CHECK(farm.store->find(id).value().outcome.string_or("site", "") == farm.name('2'));
 }
 
@@ -173,12 +174,13 @@ TEST_CASE("a task whose sites are late again and again without an outcome has fa
 TEST_CASE("an outcome ends a task once; the same again is no error, another one is") {
     StoreFixture farm;
     const std::string id = farm.add();
-    CHECK(farm.code(farm.store->end(id, farm.end('1', false))) == "task.lost");  // no site has it
+    CHECK(farm.code(farm.store->end(id, farm.end('1', false), farm.token('1'))) ==
+          "task.lost");  // no site has it
     REQUIRE(farm.claim('1') == id);
-    CHECK(farm.code(farm.store->end(id, farm.end('2', false))) == "task.lost");
-    CHECK(farm.store->end(id, farm.end('1', false)).value().state == TaskState::failed);
-    CHECK(farm.store->end(id, farm.end('1', false)).value().state == TaskState::failed);
-    CHECK(farm.code(farm.store->end(id, farm.end('1', true))) == "task.ended");
+    CHECK(farm.code(farm.store->end(id, farm.end('2', false), farm.token('2'))) == "task.lost");
+    CHECK(farm.store->end(id, farm.end('1', false), farm.token('1')).value().state == TaskState::failed);
+    CHECK(farm.store->end(id, farm.end('1', false), farm.token('1')).value().state == TaskState::failed);
+    CHECK(farm.code(farm.store->end(id, farm.end('1', true), farm.token('1'))) == "task.ended");
     CHECK(farm.renew('1', {id}).empty());
     const auto task = farm.store->find(id).value();
     CHECK(task.reason == "The job failed");
@@ -195,8 +197,8 @@ TEST_CASE("cancelling a task takes it from its site") {
           "cancelled by anna: wrong version");
     CHECK(farm.store->cancel(id, "anna", "").has_value());
     CHECK(farm.renew('1', {id}).empty());
-    CHECK(farm.code(farm.store->end(id, farm.end('1', true))) == "task.cancelled");
-    CHECK(farm.store->use({id}, farm.token('1'), "a.whl", "aa").error().code == "task.lost");
+    CHECK(farm.code(farm.store->end(id, farm.end('1', true), farm.token('1'))) == "task.cancelled");
+    CHECK(farm.store->use(id, farm.token('1'), "a.whl", "aa").error().code == "task.lost");
     CHECK(farm.claim('2') == "none");
 }
 
@@ -204,16 +206,16 @@ TEST_CASE("a task's wheel is one file: again that one, never another; only its s
     StoreFixture farm;
     const std::string id = farm.add();
     farm.claim('1');
-    CHECK(farm.store->use({id}, farm.token('2'), "a.whl", "aa").error().code == "task.lost");
-    CHECK(farm.store->use({id}, farm.token('1'), "a.whl", "aa").has_value());
-    CHECK(farm.store->use({id}, farm.token('1'), "a.whl", "aa").has_value());
-    CHECK(farm.store->use({id}, farm.token('1'), "b.whl", "aa").error().code == "task.other_wheel");
-    CHECK(farm.store->use({id}, farm.token('1'), "a.whl", "bb").error().code == "task.other_wheel");
+    CHECK(farm.store->use(id, farm.token('2'), "a.whl", "aa").error().code == "task.lost");
+    CHECK(farm.store->use(id, farm.token('1'), "a.whl", "aa").has_value());
+    CHECK(farm.store->use(id, farm.token('1'), "a.whl", "aa").has_value());
+    CHECK(farm.store->use(id, farm.token('1'), "b.whl", "aa").error().code == "task.other_wheel");
+    CHECK(farm.store->use(id, farm.token('1'), "a.whl", "bb").error().code == "task.other_wheel");
     farm.renew('1', {id});
-    CHECK(farm.store->use({id}, farm.token('1'), "b.whl", "aa").error().code == "task.other_wheel");
+    CHECK(farm.store->use(id, farm.token('1'), "b.whl", "aa").error().code == "task.other_wheel");
     farm.clock.sleep_ms(lease_s * ms_per_s);
     REQUIRE(farm.claim('2') == id);  // another site builds another file
-    CHECK(farm.store->use({id}, farm.token('2'), "b.whl", "bb").has_value());
+    CHECK(farm.store->use(id, farm.token('2'), "b.whl", "bb").has_value());
 }
 
 TEST_CASE("two agents of one site have their own tasks, and one that moves keeps what its journal names") {
@@ -225,11 +227,49 @@ TEST_CASE("two agents of one site have their own tasks, and one that moves keeps
     other.agent = farm.name('1') + ".login2";
     CHECK(farm.claim_all(other, '1') == std::vector<std::string>{second});
     CHECK(farm.claim_all(farm.offer('1'), '1') == std::vector<std::string>{first});
-    other.tasks = {first, second};
-    CHECK(farm.claim_all(other, '1') == std::vector<std::string>{first, second});
+    auto moved = other;
+    moved.tasks = {first, second};
+    CHECK(farm.claim_all(moved, '1') == std::vector<std::string>{second});  // the other's, though known
+    moved.agents = {farm.offer('1').agent};
+    CHECK(farm.claim_all(moved, '1') == std::vector<std::string>{first, second});
     auto thief = farm.offer('2');
     thief.tasks = {first, second};
+    thief.agents = {other.agent};
     CHECK(farm.claim_all(thief, '2').empty());
+}
+
+TEST_CASE("of two agents of a site that both know a task, the one that took it last keeps it") {
+    StoreFixture farm;
+    const std::string id = farm.add();
+    const auto knows = [&](const std::string& host) {
+        auto offered = farm.offer('1');
+        offered.agent = farm.name('1') + host;
+        offered.agents = {offered.agent};
+        offered.tasks = {id};
+        return farm.claim_all(offered, '1');
+    };
+    REQUIRE(farm.claim('1') == id);
+    farm.clock.sleep_ms(lease_s * ms_per_s);  // it was late, and another one has it now
+    for (int round = 0; round < 2; ++round) {
+        CHECK(knows(".login2") == std::vector<std::string>{id});
+        CHECK(knows(".login1").empty());
+    }
+}
+
+TEST_CASE("what an agent has that enrolled no other token takes or ends, and its own token may change") {
+    StoreFixture farm;
+    const std::string id = farm.add();
+    const std::string enrolled = "agent:" + farm.name('1');
+    const auto claim_as = [&](const std::string& holder) {
+        return farm.store->claim(farm.offer('1'), holder, [](const wire::Task&) { return true; })->size();
+    };
+    REQUIRE(farm.claim('1') == id);
+    CHECK(claim_as(enrolled) == 1);  // its site had a token without a site before
+    CHECK(claim_as(farm.token('9')) == 0);
+    CHECK(farm.store->held(id, enrolled)->agent == "site1.login1");
+    CHECK(farm.store->held(id, farm.token('9')).error().code == "task.lost");
+    CHECK(farm.code(farm.store->end(id, farm.end('1', false), farm.token('9'))) == "task.lost");
+    CHECK(farm.code(farm.store->end(id, farm.end('1', false), enrolled)) == "ok");
 }
 
 TEST_CASE("what ended long ago goes while others change something, what is open stays") {
@@ -239,7 +279,7 @@ TEST_CASE("what ended long ago goes while others change something, what is open 
     auto torch = farm.offer('1');
     torch.packages = std::vector<std::string>{"torch"};
     REQUIRE(farm.claim(torch, '1') == id);
-    farm.store->end(id, farm.end('1', true)).value();
+    farm.store->end(id, farm.end('1', true), farm.token('1')).value();
     const std::int64_t kept_ms = tasks::TaskRules().kept_days * 24 * 3600 * ms_per_s;
     farm.clock.sleep_ms(kept_ms - ms_per_s);
     farm.add(farm.request("numpy"));
@@ -323,7 +363,7 @@ TEST_CASE("a list is filtered and goes on after a task") {
     CHECK(ids({.indexes = none}).empty());
     CHECK(farm.store->list({}, one, 1).value().front().id == two);
     CHECK(farm.store->list({}, one, 1).value().size() == 1);
-    farm.store->end(one, farm.end('1', true)).value();
+    farm.store->end(one, farm.end('1', true), farm.token('1')).value();
     CHECK(farm.store->list({}).value().front().outcome.is_null());
     CHECK_FALSE(farm.store->find(one).value().outcome.is_null());
 }

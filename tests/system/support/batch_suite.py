@@ -210,7 +210,7 @@ class BatchSuite(BatchCase):
         self.assertEqual(sorted(name for name in self.batch.jobs() if name in with_jobs), sorted(with_jobs))
         self.assertEqual(len(with_jobs), 4)
 
-    def test_a_task_of_the_registry_is_built_in_jobs_under_one_lease(self):
+    def test_a_task_of_the_registry_is_built_in_jobs_under_one_claim(self):
         self.token = self.farm.create_token(INDEX, name="agent", actions=("build",))
         site = self.make_site("yard-quick", wanted=False, registry='claim_tasks = "any"')
         asker = Asker(self.farm)

@@ -80,7 +80,7 @@ inline constexpr std::tuple task_columns{
     engine::Column{"changed", &TaskRow::changed},
     engine::Column{"attempts", &TaskRow::attempts},
     engine::Column{"agent", &TaskRow::agent},
-    engine::Column{"token", &TaskRow::token},
+    engine::Column{"token", &TaskRow::holder},
     engine::Column{"lease_until", &TaskRow::lease_until},
     engine::Column{"used_filename", &TaskRow::used_filename},
     engine::Column{"used_sha256", &TaskRow::used_sha256},
@@ -249,14 +249,14 @@ class SqlTasks : public TaskRows {
                 "UPDATE task SET state = 'claimed', reason = '', attempts = ?, changed = ?, agent = ?, "
                 "token = ?, lease_until = ?, used_filename = '', used_sha256 = '' WHERE id = ? AND "
                 "state = 'queued' RETURNING number",
-                task.attempts, task.changed, task.agent, task.token, task.lease_until, task.id));
+                task.attempts, task.changed, task.agent, task.holder, task.lease_until, task.id));
         return query.step();
     }
     Status renew(const TaskRow& task) override {
         return database_.run_later(
             "UPDATE task SET agent = ?, token = ?, lease_until = ?, used_filename = ?, used_sha256 = ? WHERE "
             "id = ?",
-            task.agent, task.token, task.lease_until, task.used_filename, task.used_sha256, task.id);
+            task.agent, task.holder, task.lease_until, task.used_filename, task.used_sha256, task.id);
     }
     Status remove(std::string_view id) override {
         return database_.run_later("DELETE FROM task WHERE id = ?", id);

@@ -156,7 +156,7 @@ ALTER TABLE lease DROP COLUMN log_pieces;
 constexpr const char* version_5 = R"sql(
 -- A site takes a task by one statement; what a claim kept lies with its task.
 ALTER TABLE task ADD COLUMN agent TEXT NOT NULL DEFAULT '';  -- of the site that has it, or had it last
-ALTER TABLE task ADD COLUMN token TEXT NOT NULL DEFAULT '';  -- the ID of the one with which the site asked last
+ALTER TABLE task ADD COLUMN token TEXT NOT NULL DEFAULT '';  -- of the site that asked last: TaskRow::holder
 ALTER TABLE task ADD COLUMN lease_until INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE task ADD COLUMN used_filename TEXT NOT NULL DEFAULT '';  -- the file that was uploaded for it; '': none yet
 ALTER TABLE task ADD COLUMN used_sha256 TEXT NOT NULL DEFAULT '';

@@ -61,9 +61,9 @@ TEST_CASE("who only asks waits for nobody who writes, unless a site is late") {
     REQUIRE(writing->run("BEGIN IMMEDIATE").has_value());
     CHECK(farm.state(id) == TaskState::claimed);
     CHECK(farm.store->list({}).value().size() == 1);
-    CHECK(farm.store->claimed_with(farm.token('1')).value().size() == 1);
+    CHECK(farm.store->held(id, farm.token('1')).has_value());
     REQUIRE(writing->run("ROLLBACK").has_value());
     farm.clock.sleep_ms(lease_s * ms_per_s);
     CHECK(farm.state(id) == TaskState::queued);
-    CHECK(farm.store->claimed_with(farm.token('1')).value().empty());
+    CHECK(farm.store->held(id, farm.token('1')).error().code == "task.lost");
 }
