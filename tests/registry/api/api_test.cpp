@@ -1,5 +1,5 @@
-// The API's decisions: who may, what a change does, and that the answer waits for the page. The refusals of each operation
-// are in tests/golden/operations.
+// The API's decisions: who may, what a change does, and that the answer waits for the page. Each operation's
+// refusals are in tests/golden/operations.
 #include "registry/api/api.hpp"
 
 #include <doctest/doctest.h>
