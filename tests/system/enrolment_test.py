@@ -189,18 +189,6 @@ class EnrolmentTest(FarmPerTestCase):
         self.assertEqual(token_of(thief), "")
         self.assertFalse((thief.folder / "token.renewal").exists())
 
-    def test_a_code_and_a_renewal_are_no_tokens_and_a_token_is_no_renewal(self):
-        site = self.enrolled(ALPHA)
-        code, reader = make_code(self.farm, ALPHA, ALPHA), self.farm.create_token(name="reader", actions=("read",))
-        for text in (code, renewal_of(site)["renewal"]):
-            self.assertEqual(self.access(text), 403)
-            self.assertEqual(RawUpload(self.farm, text, Wheel("solver", "1.0").write(self.folder), ALPHA).send()[0], 403)
-        for text in (token_of(site), reader):
-            self.assertEqual(self.renew(ALPHA, text), (403, "agent.unknown"))
-        self.assertEqual(ask(self.farm, "GET", "/api/v1/tokens", reader)[1]["code"], "auth.scope_refused")
-        self.assertEqual(ask(self.farm, "GET", "/api/v1/agents/renew", reader)[0], 405)
-        self.assertEqual(self.renew(ALPHA, code, format="wheelyard.change/1"), (400, "agent.body"))
-
     def test_a_copied_renewal_is_noticed_whoever_uses_it_first_and_the_other_site_goes_on(self):
         beta = self.enrolled(BETA)
         for thief_is_first in (True, False):

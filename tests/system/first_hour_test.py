@@ -50,13 +50,12 @@ class FirstHourTest(FarmCase):
 
     def test_a_misspelt_option_is_answered_with_the_nearest_one_of_its_command(self):
         for program, words, expected in (
-                ("wheelyard-registry", ["serve", "--confg", "x.toml"], "There is no option `--confg`; did you mean `--config`?"),
                 ("wheelyard-registry", ["token", "create", "--nmae", "me", "--index", "main"],
                  "There is no option `--nmae`; did you mean `--name`?"),
                 ("wheelyard-builder", ["logs", "--site", "s.toml", "--folow", "x"], "There is no option `--folow`; did you mean `--follow`?"),
                 ("wheelyard-indexer", ["publish", "--indx=main"], "There is no option `--indx`; did you mean `--index`?")):
             done = self.farm.run(program, *words)
-            command = " ".join([program, *[word for word in words[:2] if word in ("serve", "token", "create", "logs", "publish")]])
+            command = " ".join([program, *[word for word in words[:2] if word in ("token", "create", "logs", "publish")]])
             self.assertEqual((done.returncode, done.stdout, done.stderr),
                              (2, "", f"{program}: {expected}\nRun `{command} --help` for what it takes.\n"))
 

@@ -52,7 +52,7 @@ class Ninja(ToolsCase):
         self.assertEqual((plain[0], governed[0], self.objects()), (0, 0, 0))
 
     def test_a_build_gets_the_window_unless_a_j_is_given(self):
-        for options, max_waiting in ((["-C", "."], None), (["-vk0"], None), (["-j3"], 3), (["-vj", "3"], 3)):
+        for options, max_waiting in ((["-C", "."], None), (["-vj", "3"], 3)):
             with self.subTest(options=options):
                 self.clean()
                 self.sources([f"1 {SLOW_MS} 0"] * 12)

@@ -67,20 +67,6 @@ class LifecycleTest(FarmCase):
         for value in (1, 2):  # the same bytes and others
             again = Wheel("deleted", "1.1", value=value).write(self.folder)
             self.assert_refused(RawUpload(self.farm, self.token, again), 400, "upload.name_was_deleted", "previously used")
-        self.assertIn("it was so already", self.act("delete", INDEX, gone.name, "--reason", "again"))
-        self.assert_failed(self.command("delete", INDEX, "nothing-1.0-py3-none-any.whl", "--reason", "x"), "no such file")
-        self.farm.check_tree()
-
-    def test_a_quarantined_file_is_neither_shown_nor_served_until_it_is_released(self):
-        wheel = self.upload("suspect")
-        self.act("quarantine", INDEX, wheel.name, "--reason", "looks odd")
-        self.assertEqual(self.names("suspect"), [])
-        self.assertEqual((self.status_of(wheel), self.status_of(wheel, suffix=".metadata")), (404, 404))
-        other = Wheel("suspect", value=2).write(self.folder)
-        self.assert_refused(RawUpload(self.farm, self.token, other), 409, "upload.name_taken")
-        self.act("release", INDEX, wheel.name, "--reason", "looked through it")
-        self.assertEqual(self.names("suspect"), [other.name])
-        self.assertEqual(self.farm.files("suspect")[wheel.name]["size"] > 0, True)
         self.farm.check_tree()
 
     def test_a_projects_status_has_its_effects_on_uploads_pages_and_files(self):
@@ -110,7 +96,6 @@ class LifecycleTest(FarmCase):
         self.assertEqual(paths[0].stat().st_ino, paths[1].stat().st_ino)
         self.act("delete", INDEX, wheel.name, "--reason", "it is in stable")
         self.assertEqual((self.status_of(wheel), self.status_of(wheel, STABLE)), (404, 200))
-        self.assert_failed(self.command("promote", INDEX, wheel.name, "--to", "nowhere"), "no index with this name")
 
     def test_a_set_is_installable_from_staging_and_then_promoted_as_one_change(self):
         torch = Wheel("set-torch", "2.4").write(self.folder)
@@ -147,13 +132,11 @@ class LifecycleTest(FarmCase):
 
         self.assert_ran(remote("yank", INDEX, wheel.name, "--reason", "slow"), "done, serial")
         self.assertEqual(self.page("remote")["files"][0]["yanked"], "slow")
-        self.assert_ran(remote("yank", INDEX, wheel.name, "--reason", "slow"), "it was so already")
         self.assert_ran(remote("promote", INDEX, wheel.name, "--to", STABLE))
         self.assertEqual(self.names("remote", STABLE), [wheel.name])
         self.assert_ran(remote("status", INDEX, "remote", "archived", "--reason", "over"))
         self.assert_ran(remote("delete", INDEX, wheel.name, "--reason", "wrong"))
         self.assertEqual((self.names("remote"), self.status_of(wheel), self.status_of(wheel, STABLE)), ([], 404, 200))
-        self.assert_failed(remote("yank", INDEX, wheel.name, "--reason", "slow"), "no such file")
         self.assert_ran(remote("gc", "--dry-run"), "would remove 0 blobs")
         kinds = [json.loads(line)["kind"] for line in self.act("audit", "--project", "remote", "--json").splitlines()]
         self.assertEqual(kinds, ["file_added", "file_yanked", "file_promoted", "project_status_changed", "file_deleted"])
@@ -168,7 +151,6 @@ class LifecycleTest(FarmCase):
         self.assertEqual(len(self.names("nightly")), 4)
         self.act("retain", INDEX, "--project", "nightly", "--keep", "1")
         self.assertEqual(self.names("nightly"), [wheels[version].name for version in ("1.0", "1.0.2", "1.1")])
-        self.assert_failed(self.command("delete", INDEX, wheels["1.0"].name, "--reason", "x"), "pinned")
 
     def test_the_audit_log_says_who_did_what_and_why(self):
         wheel = self.upload("audited")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from support import old_data
 from support.case import FarmCase, main
-from support.farm import BIN, COMMAND_TIMEOUT_S, INDEX, scrubbed_environment
+from support.farm import BIN, COMMAND_TIMEOUT_S
 from support.old_data import OLD_URL, bearer
 from support.site import PYTHON_VERSION
 
@@ -308,13 +308,6 @@ class NewerDataTest(OldDataCase):
         self.assertTrue((self.folder / "a.o").exists())
         self.assertEqual(history.read_text(), text)
         self.assertEqual(sorted(path.name for path in history.parent.iterdir() if not path.name.endswith(".lock")), ["history"])
-
-    def test_a_newer_cached_catalogue_is_named_where_the_index_does_not_answer(self):
-        home = self.copy("home") / "home"
-        catalogue, = home.rglob("catalogue.txt")
-        self.change(catalogue, "wheelyard.catalogue/1", "wheelyard.catalogue/2")
-        done = self.farm.run("avail_wheels", "--index-url", f"{OLD_URL}/{INDEX}/simple/", environment=scrubbed_environment(home))
-        self.assert_failed(done, "Unsupported version of the wheel list", "wheelyard.catalogue/2", "update avail_wheels")
 
 
 if __name__ == "__main__":

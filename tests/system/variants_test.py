@@ -19,7 +19,7 @@ from support.upstream import Offered, Upstream
 from support.wheels import Wheel
 
 VARIANTLIB = CLIENTS / "variantlib"  # the reference implementation
-INDEX, PLAIN, SECRET = "debian12", "plain", "secret"
+INDEX, PLAIN = "debian12", "plain"
 SCHEMA = "https://variants-schema.wheelnext.dev/peps/850/v0.2.0.json"
 # uv has NVIDIA's and that of x86-64 built in, by these names.
 PROVIDERS = {"nvidia": {"requires": ["nvidia-variant-provider"], "plugin-api": "nvidia_variant_provider.plugin:NvidiaVariantPlugin"},
@@ -98,8 +98,8 @@ def level_of_this_machine() -> str:
 
 
 class VariantsTest(FarmCase):
-    indexes = (INDEX, PLAIN, SECRET)
-    index_settings = {INDEX: "variants = true", SECRET: 'variants = true\nread = "token"'}
+    indexes = (INDEX, PLAIN)
+    index_settings = {INDEX: "variants = true"}
 
     def upload(self, *wheels: Wheel, index: str = INDEX):
         paths = [wheel.write(self.folder) for wheel in wheels]
@@ -361,14 +361,6 @@ class VariantsTest(FarmCase):
         self.assert_refused(RawUpload(self.farm, self.token, first.write(self.folder), index=PLAIN), 400, "filename.variant",
                             "variants = true")
         self.assertEqual(sorted(self.farm.files("strict")), ["strict-1.0-py3-none-any-sm_90.whl", "strict-1.0-variants.json"])
-        promoted = self.farm.run("wheelyard-registry", "promote", "-c", self.farm.config, INDEX, first.filename, "--to", PLAIN)
-        self.assert_failed(promoted, "takes no variant wheels", "variants = true")
-
-    def test_only_a_token_reads_the_variants_of_a_private_index(self):
-        self.upload(Variant("hidden", label="v2", properties=level("v2")), index=SECRET)
-        place = f"/{SECRET}/simple/hidden/{'0' * 64}/hidden-1.0-variants.json"
-        self.assertEqual(self.farm.get(place)[0], self.farm.get(f"/{SECRET}/simple/hidden/")[0])
-        self.assertIn(self.farm.get(place)[0], (401, 404))
 
 
 if __name__ == "__main__":

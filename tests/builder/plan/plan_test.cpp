@@ -260,8 +260,10 @@ TEST_CASE("a release is found by its version without a label, and rather of the 
     CHECK(!find_release(cells, "tool", "1.0", "3.11"));
 }
 
-TEST_CASE("a leaf that fails stops what needs it, with its reason") {
+TEST_CASE("a leaf that fails stops what needs it, with its reason, and nothing else") {
     Scene scene = of_a_closure();
+    scene.site.wants.insert(scene.site.wants.begin() + 1, {"other", {"1.0"}, {"3.11"}});
+    scene.world.published.emplace("other", std::optional<simple::ProjectPage>());
     Attempt gone = failed("w1", false);
     gone.asked.cell = "tool-2.0-cp311";
     gone.asked.package = "tool";
@@ -275,6 +277,7 @@ TEST_CASE("a leaf that fails stops what needs it, with its reason") {
     CHECK(demo.reason.starts_with("waits for tool 2.0, needed to build: given up, "));
     CHECK(demo.reason.find("it broke") != std::string::npos);
     CHECK(demo.reason.find(". Install its development package") != std::string::npos);
+    CHECK(named_cell(scene, "other").state == CellState::wanted);
 
     scene.world.attempts.clear();
     scene.site.wants.back().of_closure->problem = "neither a wheel nor an sdist of it is there";

@@ -1,8 +1,7 @@
-// What a token may do, for one that may, one for another index, and for none.
+// What a token may do, for one that may and one for another index.
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <string>
 
 #include "lib/io/json.hpp"
@@ -19,10 +18,10 @@ struct AccessFixture : RegistryFixture {
                     const std::vector<std::string>& actions, base::UnixMicros lifetime = 60'000'000) {
         return make_token("agent", indexes, projects, actions, lifetime == 0 ? 0 : clock.now() + lifetime);
     }
-    wire::Answered<http::ApiReply> ask(const std::string& sent, const std::string& index = "main") {
+    wire::Answered<http::ApiReply> ask(const std::string& sent) {
         http::ApiRequest request{.request_id = "r1", .operation = "showAccess"};
-        request.parameters.emplace("index", index);
-        if (!sent.empty()) request.authorization = "Bearer " + sent;
+        request.parameters.emplace("index", "main");
+        request.authorization = "Bearer " + sent;
         return registry::Api(parts()).answer(request);
     }
     io::Json shown(const std::string& sent) {
@@ -77,27 +76,7 @@ TEST_CASE_FIXTURE(AccessFixture, "a token without an end has none") {
     CHECK(ask(made)->json.find("\"expires\":null") != std::string::npos);
 }
 
-TEST_CASE_FIXTURE(AccessFixture, "a private index is unknown to a token that may do nothing there") {
-    const std::string stranger = add({"elsewhere"}, {"*"}, {"upload"});
-    const std::string reader = add({"main"}, {"*"}, {"read"});
-    const auto main = std::find_if(config.indexes.begin(), config.indexes.end(),
-                                   [](const auto& one) { return one.name == "main"; });
-    REQUIRE(main != config.indexes.end());
-    main->is_private = true;
-    CHECK(ask(stranger).error().status == 404);
-    CHECK(ask(stranger).error().code == ask(stranger, "nowhere").error().code);
-    CHECK(shown(reader).texts("actions") == std::vector<std::string>{"read"});
-}
-
 TEST_CASE_FIXTURE(AccessFixture, "a token for another index may do nothing here") {
     CHECK(shown(add({"elsewhere"}, {"*"}, {"upload"})).texts("actions").empty());
     CHECK(shown(add({"*"}, {"*"}, {"upload"})).texts("actions") == std::vector<std::string>{"upload"});
-}
-
-TEST_CASE_FIXTURE(AccessFixture, "an unknown index is 404, no token 401, an unknown one 403") {
-    const std::string made = add({"*"}, {"*"}, {"upload"});
-    CHECK(ask(made, "nowhere").error().code == "index.unknown");
-    CHECK(ask(made, "nowhere").error().status == 404);
-    CHECK(ask("").error().status == 401);
-    CHECK(ask("wy_nobody", "nowhere").error().status == 403);
 }

@@ -181,6 +181,8 @@ TEST_CASE("what an agent may not send is refused by name, and changes nothing") 
     CHECK(farm.said(farm.renew("bede", wrong, fresh)) == "403 agent.unknown");
     CHECK(farm.said(farm.renew("bede", fresh, farm.fresh())) == "403 agent.unknown");
     CHECK(farm.said(farm.renew("bede", farm.token, fresh)) == "403 agent.unknown");  // an operator's token
+    const std::string own = farm.token_of(farm.renew("archer2", farm.code_for("archer2"), farm.fresh()));
+    CHECK(farm.said(farm.renew("archer2", own, fresh)) == "403 agent.unknown");  // an agent's
     CHECK(farm.said(farm.renew("archer2", code, fresh)) == "403 agent.site");
     CHECK(farm.said(farm.renew("", code, fresh)) == "403 agent.site");
     CHECK(farm.said(farm.renew("bede", code, code)) == "409 agent.next_taken");

@@ -1,4 +1,5 @@
-// The API's decisions: who may, what is refused with which status, and that the answer waits for the page.
+// The API's decisions: who may, what a change does, and that the answer waits for the page. Each operation's
+// refusals are in tests/golden/operations.
 #include "registry/api/api.hpp"
 
 #include <doctest/doctest.h>
@@ -96,10 +97,9 @@ TEST_CASE("a change needs a token with its action, for its index and its project
     CHECK(events[0].reason == "because");
 }
 
-TEST_CASE("bodies that are not understood are refused, and never half read as something else") {
+TEST_CASE("a body that is no change is refused, and a member that is not known is not read") {
     ApiFixture fixture;
-    const std::string admin =
-        fixture.add_actor("admin", {"yank", "delete", "promote", "status", "gc", "quarantine", "pin"});
+    const std::string admin = fixture.add_actor("admin", {"yank", "gc"});
     struct Row {
         const char* operation;
         const char* body;
@@ -108,18 +108,6 @@ TEST_CASE("bodies that are not understood are refused, and never half read as so
              Row{"yankFile", ""},
              Row{"yankFile", "[]"},
              Row{"yankFile", "{}"},
-             Row{"yankFile", R"({"format":"wheelyard.change/2","reason":"x"})"},
-             Row{"yankFile", R"({"format":"wheelyard.change/1","reason":7})"},
-             Row{"yankFile", R"({"format":"wheelyard.change/1","reason":"x","dry_run":true})"},
-             Row{"deleteFile", R"({"format":"wheelyard.change/1","reason":"x","dry_run":true})"},
-             Row{"promoteFile", R"({"format":"wheelyard.change/1","to":["other"]})"},
-             Row{"promoteFile", R"({"format":"wheelyard.change/1","to":"other","with":"six.whl"})"},
-             Row{"promoteFile", R"({"format":"wheelyard.change/1","to":"other","with":[1]})"},
-             Row{"promoteFile", R"({"format":"wheelyard.change/1","to":"other","from_upstream":"yes"})"},
-             Row{"setProjectStatus", R"({"format":"wheelyard.change/1","status":"gone"})"},
-             Row{"setProjectStatus", R"({"format":"wheelyard.change/1"})"},
-             Row{"applyRetention", R"({"format":"wheelyard.change/1","keep":"3"})"},
-             Row{"applyRetention", R"({"format":"wheelyard.change/1","keep":3,"dry_run":"yes"})"},
              Row{"collectBlobs", R"({"format":"wheelyard.change/1","grace_ms":1.5})"},
          }) {
         CAPTURE(row.operation);
@@ -128,8 +116,6 @@ TEST_CASE("bodies that are not understood are refused, and never half read as so
     }
     CHECK(fixture.ask(admin, "unyankFile",
                       R"({"format":"wheelyard.change/1","reason":null,"colour":"red"})") == "200");
-    CHECK(fixture.cli.file("main", fixture.filename).value()->state == catalog::FileState::active);
-    CHECK_FALSE(fixture.cli.file("main", fixture.filename).value()->yanked);
 }
 
 TEST_CASE("a body adds nothing that the right is judged by") {
@@ -222,28 +208,19 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("what is about a whole index needs all projects, what is about all indexes needs all of them") {
+TEST_CASE("who may delete applies retention, who may `gc` collects blobs") {
     ApiFixture fixture;
-    const std::string narrow = fixture.add_actor("narrow", {"delete", "gc"}, {"main"}, {"six"});
-    const std::string wide = fixture.add_actor("wide", {"delete", "gc"});
-    CHECK(fixture.ask(narrow, "applyRetention", fixture.body(R"(,"keep":1)")) == "403 auth.scope_refused");
-    CHECK(fixture.ask(wide, "applyRetention", fixture.body(R"(,"keep":1)")) == "200");
-    CHECK(fixture.ask(narrow, "collectBlobs", fixture.body()) == "403 auth.scope_refused");
-    CHECK(fixture.ask(wide, "collectBlobs", fixture.body()) == "200");
+    CHECK(fixture.ask(fixture.add_actor("deletes", {"delete"}), "applyRetention",
+                      fixture.body(R"(,"keep":1)")) == "200");
+    CHECK(fixture.ask(fixture.add_actor("collects", {"gc"}), "collectBlobs", fixture.body()) == "200");
 }
 
-TEST_CASE("a file is promoted by another identity, with rights on both indexes") {
+TEST_CASE("a file is promoted with rights on both indexes") {
     ApiFixture fixture;
-    const std::string own = fixture.add_actor("tester", {"promote"});  // as the uploading token is named
-    const std::string half = fixture.add_actor("half", {"promote"}, {"other"});
-    const std::string other = fixture.add_actor("releaser", {"promote"}, {"main", "other"});
-    const std::string to = fixture.body(R"(,"to":"other")");
-    CHECK(fixture.ask(own, "promoteFile", to) == "403 lifecycle.own_file");
-    CHECK(fixture.ask(half, "promoteFile", to) == "403 auth.scope_refused");
-    CHECK(fixture.ask(other, "promoteFile", fixture.body(R"(,"to":"nowhere")")) == "403 auth.scope_refused");
-    CHECK(fixture.ask(fixture.add_actor("all", {"promote"}), "promoteFile",
-                      fixture.body(R"(,"to":"nowhere")")) == "404 index.unknown");
-    CHECK(fixture.ask(other, "promoteFile", to) == "200");
+    const std::string releaser = fixture.add_actor("releaser", {"promote"}, {"main", "other"});
+    CHECK(fixture.ask(releaser, "promoteFile", fixture.body(R"(,"to":"nowhere")")) ==
+          "403 auth.scope_refused");
+    CHECK(fixture.ask(releaser, "promoteFile", fixture.body(R"(,"to":"other")")) == "200");
     CHECK(fixture.cli.file("other", fixture.filename).value().has_value());
 }
 
@@ -252,13 +229,12 @@ TEST_CASE("a set needs the rights and another uploader for each of its files") {
     const Form second = Form::of(WheelWriter("seven", "1.0"));
     REQUIRE(fixture.send(second).status == 200);
     const std::string of_six = fixture.add_actor("of-six", {"promote"}, {"main", "other"}, {"six"});
-    const std::string own = fixture.add_actor("tester", {"promote"});
+    const std::string own = fixture.add_actor("tester", {"promote"});  // as the uploading token is named
     const std::string other = fixture.add_actor("releaser", {"promote"}, {"main", "other"});
     const auto to = [&](const std::string& with) {
         return fixture.body(R"(,"to":"other","with":[")" + with + "\"]");
     };
     CHECK(fixture.ask(of_six, "promoteFile", to(second.filename)) == "403 auth.scope_refused");
-    CHECK(fixture.ask(other, "promoteFile", to("no-wheel")) == "404 lifecycle.no_such_file");
     CHECK(fixture.ask(own, "promoteFile", to(second.filename)) == "403 lifecycle.own_file");
     CHECK_FALSE(fixture.cli.file("other", fixture.filename).value().has_value());
     CHECK(fixture.ask(other, "promoteFile", to(second.filename)) == "200");
@@ -266,36 +242,13 @@ TEST_CASE("a set needs the rights and another uploader for each of its files") {
     CHECK(fixture.cli.file("other", second.filename).value().has_value());
 }
 
-TEST_CASE("what made a wheel is read with a token of its index and project") {
-    ApiFixture fixture;
-    const WheelWriter wheel("seven", "1.0");
-    wire::WheelProvenance made;
-    made.wheel = {wheel.filename(), base::sha256_hex(wheel.bytes()), wheel.bytes().size()};
-    Form form = Form::of(wheel);
-    form.fields.emplace_back("wheelyard_provenance", wire::render_wheel_provenance(made));
-    REQUIRE(fixture.send(form).status == 200);
-    const auto ask = [&](const std::string& token, const std::string& file,
-                         const std::string& index = "main") {
-        return fixture.ask(token, "readProvenance", {}, index, file);
-    };
-    const std::string reader = fixture.add_actor("reader", {"yank"}, {"main"}, {"seven"});
-    CHECK(ask(reader, wheel.filename()) == "200");
-    CHECK(ask(reader, fixture.filename) == "403 auth.scope_refused");
-    CHECK(ask(reader, wheel.filename(), "other") == "403 auth.scope_refused");
-    CHECK(ask("wy_nobody", wheel.filename()) == "403 auth.token_refused");
-    const std::string all = fixture.add_actor("all", {"audit"});
-    CHECK(ask(all, fixture.filename) == "404 provenance.none");
-    CHECK(ask(all, "eight-1.0-py3-none-any.whl") == "404 file.unknown");
-    CHECK(ask(all, "-") == "403 auth.scope_refused");
-}
-
 TEST_CASE("who may read a wheel may read its bill of materials, which says by its tag whether it changed") {
     ApiFixture fixture;
-    const auto ask = [&](const std::string& token, const std::string& file, const std::string& index = "main",
+    const auto ask = [&](const std::string& token, const std::string& file,
                          const std::string& if_none_match = {}) {
         http::ApiRequest request{.request_id = "r1", .operation = "readSbom"};
         request.if_none_match = if_none_match;
-        request.parameters = {{"index", index}, {"filename", file}};
+        request.parameters = {{"index", "main"}, {"filename", file}};
         if (!token.empty()) request.authorization = "Bearer " + token;
         CHECK(fixture.api.admit(request).has_value());
         return fixture.api.answer(request);
@@ -311,11 +264,11 @@ TEST_CASE("who may read a wheel may read its bill of materials, which says by it
     CHECK_FALSE(first->tag.empty());
     CHECK(ask("", fixture.filename)->tag == first->tag);
     // For a client that has it, nothing is made.
-    const auto kept = ask("", fixture.filename, "main", "W/\"" + first->tag + "\"");
+    const auto kept = ask("", fixture.filename, "W/\"" + first->tag + "\"");
     REQUIRE_MESSAGE(kept, code(kept));
     CHECK(kept->tag == first->tag);
     CHECK(kept->json.empty());
-    CHECK_FALSE(ask("", fixture.filename, "main", "\"other\"")->json.empty());
+    CHECK_FALSE(ask("", fixture.filename, "\"other\"")->json.empty());
     // Another document has another tag.
     const WheelWriter wheel("seven", "1.0");
     wire::WheelProvenance made;
@@ -330,10 +283,6 @@ TEST_CASE("who may read a wheel may read its bill of materials, which says by it
     CHECK(second->json.find("https://example.org/seven-1.0.tar.gz") != std::string::npos);
     CHECK(second->tag != first->tag);
 
-    CHECK(code(ask("", "eight-1.0-py3-none-any.whl")) == "404 file.unknown");
-    CHECK(code(ask("", "-")) == "404 file.unknown");
-    CHECK(code(ask("", fixture.filename, "nowhere")) == "404 index.unknown");
-    CHECK(ask("wy_nobody", fixture.filename)->tag == first->tag);
     fixture.config.indexes.front().is_private = true;
     CHECK(code(ask("", fixture.filename)) == "404 index.unknown");
     CHECK(code(ask(fixture.add_actor("other", {"read"}, {"main"}, {"seven"}), fixture.filename)) ==
@@ -395,7 +344,6 @@ TEST_CASE("a wheel is held against a torch of its index by the names of both") {
     CHECK(ask(vision.filename(), stub.filename()) ==
           "unknown not_read: This wheel defines no name of torch's interface");
 
-    CHECK(ask(vision.filename(), vision.filename()) == "400 torch_fit.names");
     CHECK(ask("-", has.filename()) == "400 torch_fit.names");
     CHECK(ask(vision.filename(), "torch-9-cp311-cp311-linux_x86_64.whl") == "404 file.unknown");
     CHECK(ask(vision.filename(), has.filename(), "wy_nobody") == ask(vision.filename(), has.filename()));
@@ -469,14 +417,9 @@ TEST_CASE("readers find the wheels that contain a component, of the projects tha
     CHECK(ask("", "component=z*") == eight + seven);
     CHECK(ask("", "component=zlib&version=1.2.12") == "");
     CHECK(ask("", "component=zlib&after=eight-1.0-py3-none-any.whl") == seven);
-    CHECK(ask("", "") == "400 contains.component");
-    CHECK(ask("", "component=" + std::string(201, 'z')) == "400 contains.component");
     CHECK(ask("", "component=z&version=" + std::string(201, '1')) == "400 contains.component");
-    CHECK(ask("wy_nobody", "component=zlib") == eight + seven);
     fixture.config.indexes.front().is_private = true;
-    CHECK(ask("", "component=zlib") == "404 index.unknown");
     CHECK(ask(fixture.add_actor("of seven", {"read"}, {"main"}, {"seven"}), "component=zlib") == seven);
-    CHECK(ask(fixture.add_actor("of other", {"read"}, {"other"}), "component=zlib") == "404 index.unknown");
     fixture.config.indexes.front().is_private = false;
     const std::string all = fixture.add_actor("all", {"*"});
     REQUIRE(fixture.ask(all, "quarantineFile", fixture.body(), "main", "seven-1.0-py3-none-any.whl") ==
@@ -492,10 +435,9 @@ TEST_CASE(
     REQUIRE(fixture.send(Form::of(WheelWriter("seven", "1.0"))).status == 200);
     const std::string all = fixture.add_actor("all", {"*"});
     REQUIRE(fixture.ask(all, "quarantineFile", fixture.body()) == "200");
-    const auto list = [&](const std::string& token_text, const std::string& query,
-                          const std::string& index = "main") {
+    const auto list = [&](const std::string& token_text, const std::string& query) {
         http::ApiRequest request{.request_id = "r2", .operation = "listIndexFiles", .query = query};
-        request.parameters.emplace("index", index);
+        request.parameters.emplace("index", "main");
         request.authorization = "Bearer " + token_text;
         const auto answer = fixture.api.answer(request);
         if (!answer) return fixture.said(answer.error());
@@ -512,40 +454,20 @@ TEST_CASE(
     CHECK(list(all, "state=quarantined") == six_row);
     CHECK(list(all, "state=active&after=" + seven) == "");
     CHECK(list(all, "after=" + seven) == six_row);
-    CHECK(list(all, "state=odd") == "400 files.state");
-    CHECK(list(all, "", "nowhere") == "404 index.unknown");
-    CHECK(list(fixture.add_actor("one", {"yank"}, {"main"}, {"six"}), "") == "403 auth.scope_refused");
-    CHECK(list(fixture.add_actor("away", {"yank"}, {"other"}), "") == "403 auth.scope_refused");
-    CHECK(list(fixture.add_actor("uploader", {"upload", "read", "audit"}), "") == "403 auth.scope_refused");
-    CHECK(list("wy_nobody", "") == "403 auth.token_refused");
     CHECK(list(fixture.add_actor("yanker", {"yank"}, {"main"}), "") == seven_row + six_row);
 }
 
-TEST_CASE("the nodes are listed for every valid token; a registry of one server has none") {
-    ApiFixture fixture;
-    const auto ask = [&](const std::string& token_text) {
-        http::ApiRequest request{.request_id = "r3", .operation = "listNodes"};
-        request.authorization = "Bearer " + token_text;
-        return fixture.api.answer(request);
-    };
-    CHECK(ask(fixture.add_actor("reader", {"read"}))->json == R"({"format":"wheelyard.nodes/1","nodes":[]})");
-    CHECK(fixture.said(ask("wy_nobody").error()) == "403 auth.token_refused");
-}
-
-TEST_CASE("what an index keeps is described for those who may change its files") {
+TEST_CASE("what an index keeps is described: by project, uploader and day") {
     ApiFixture fixture;
     const WheelWriter seven("seven", "1.0");
     REQUIRE(fixture.send(Form::of(seven)).status == 200);
     REQUIRE(fixture.send(Form::of(WheelWriter("seven", "1.1"))).status == 200);
     const std::string all = fixture.add_actor("all", {"*"});
     REQUIRE(fixture.ask(all, "quarantineFile", fixture.body()) == "200");
-    const auto ask = [&](const std::string& token_text, const std::string& index = "main") {
-        http::ApiRequest request{.request_id = "r2", .operation = "describeStorage"};
-        request.parameters.emplace("index", index);
-        request.authorization = "Bearer " + token_text;
-        return fixture.api.answer(request);
-    };
-    const io::Json document = io::parse_json(ask(all)->json).value();
+    http::ApiRequest request{.request_id = "r2", .operation = "describeStorage"};
+    request.parameters.emplace("index", "main");
+    request.authorization = "Bearer " + all;
+    const io::Json document = io::parse_json(fixture.api.answer(request)->json).value();
     CHECK(document.string_or("format", "") == "wheelyard.storage/1");
     CHECK(document.int_or("files", 0) == 3);
     const io::Json& quarantined = *document.find("quarantined");
@@ -566,28 +488,6 @@ TEST_CASE("what an index keeps is described for those who may change its files")
     CHECK(growth[0].string_or("day", "") == base::render_rfc3339(fixture.clock.now()).substr(0, 10));
     CHECK(growth[0].int_or("files", 0) == 3);
     CHECK(growth[0].int_or("bytes", 0) == document.int_or("bytes", -1));
-    CHECK(fixture.said(ask(all, "nowhere").error()) == "404 index.unknown");
-    CHECK(fixture.said(ask(fixture.add_actor("one", {"yank"}, {"main"}, {"six"})).error()) ==
-          "403 auth.scope_refused");
-    CHECK(fixture.said(ask(fixture.add_actor("uploader", {"upload", "audit"})).error()) ==
-          "403 auth.scope_refused");
-    CHECK(fixture.said(ask("wy_nobody").error()) == "403 auth.token_refused");
-}
-
-TEST_CASE("refusals have their statuses") {
-    ApiFixture fixture;
-    const std::string all = fixture.add_actor("all", {"*"});
-    CHECK(fixture.ask(all, "yankFile", "no json") == "400 lifecycle.body");
-    CHECK(fixture.ask(all, "yankFile", R"({"format":"wheelyard.change/1"})") ==
-          "400 lifecycle.reason_missing");
-    CHECK(fixture.ask(all, "yankFile", fixture.body(), "nowhere") == "404 index.unknown");
-    CHECK(fixture.ask(all, "yankFile", fixture.body(), "main", "seven-1.0-py3-none-any.whl") ==
-          "404 lifecycle.no_such_file");
-    CHECK(fixture.ask(all, "pinFile", fixture.body()) == "200");
-    CHECK(fixture.ask(all, "deleteFile", fixture.body()) == "409 lifecycle.pinned");
-    CHECK(fixture.ask(all, "setProjectStatus", fixture.body(R"(,"status":"archived")")) == "200");
-    CHECK(fixture.cli.project("main", "six").value()->status == catalog::ProjectStatus::archived);
-    CHECK(fixture.ask(all, "unheardOf", fixture.body()) == "501 request.operation");
 }
 
 TEST_CASE("a change whose page is not out is a 503, and the same request again is answered once it is") {
@@ -601,36 +501,30 @@ TEST_CASE("a change whose page is not out is a 503, and the same request again i
     CHECK(fixture.cli.last_serial().value() == 2);
 }
 
-TEST_CASE("the audit log is read by those who may, after a serial") {
+TEST_CASE("the audit log is read after a serial, or back from the newest") {
     ApiFixture fixture;
     const std::string all = fixture.add_actor("all", {"*"});
     REQUIRE(fixture.ask(all, "yankFile", fixture.body()) == "200");
-    const auto read = [&](const std::string& token_text, const std::string& query) {
-        return fixture.api.answer({.request_id = "r2",
-                                   .operation = "readAudit",
-                                   .query = query,
-                                   .authorization = "Bearer " + token_text});
+    const auto read = [&](const std::string& query) {
+        return fixture.api.answer(
+            {.request_id = "r2", .operation = "readAudit", .query = query, .authorization = "Bearer " + all});
     };
-    const auto two = read(all, "");
+    const auto two = read("");
     REQUIRE(two.has_value());
     CHECK(two->json.find("file_added") != std::string::npos);
-    const auto one = read(all, "after=1");
+    const auto one = read("after=1");
     REQUIRE(one.has_value());
     CHECK(one->json.find("file_added") == std::string::npos);
     CHECK(one->json.find(R"("kind":"file_yanked")") != std::string::npos);
     CHECK(one->json.find(R"("actor":"all","reason":"because")") != std::string::npos);
-    const auto newest = read(all, "newest=1");
+    const auto newest = read("newest=1");
     REQUIRE(newest.has_value());
     CHECK(newest->json == base::replace_all(one->json, R"("next":null)", R"("next":2)"));
-    CHECK(read(all, "newest=2")->json == two->json);
-    CHECK(read(all, "newest=1000")->json == two->json);
-    CHECK(read(all, "newest=1001").error().code == "lifecycle.newest");
-    CHECK(read(all, "after=x").error().status == 400);
-    CHECK(read(fixture.token, "").error().code == "auth.scope_refused");
-    CHECK(read(fixture.add_actor("narrow", {"audit"}, {"main"}), "").error().code == "auth.scope_refused");
+    CHECK(read("newest=2")->json == two->json);
+    CHECK(read("newest=1000")->json == two->json);
 }
 
-TEST_CASE("who may read the audit log learns what people are called, and nobody else does") {
+TEST_CASE("who may read the audit log learns what people are called") {
     ApiFixture fixture;
     const std::string person = registry::person_name("campus", "https://idp.example", "s-1", "Anna");
     fixture.make_token(person, {"main"}, {"*"}, {"read"});
@@ -642,9 +536,6 @@ TEST_CASE("who may read the audit log learns what people are called, and nobody 
     CHECK(read(fixture.add_actor("auditor", {"audit"})) == R"({"format":"wheelyard.people/1","names":{")" +
                                                                std::string(registry::actor_of(person)) +
                                                                R"(":"Anna"}})");
-    CHECK(read(fixture.token) == "403 auth.scope_refused");
-    CHECK(read(fixture.add_actor("narrow", {"audit"}, {"main"})) == "403 auth.scope_refused");
-    CHECK(read("") == "401 auth.missing");
 }
 
 TEST_CASE("the audit log has a filter and pages, from the first event or back from the last") {
@@ -676,12 +567,9 @@ TEST_CASE("the audit log has a filter and pages, from the first event or back fr
     CHECK(read("what=seven") == "null");
     CHECK(read("until=2000-01-01") == "null");
     CHECK(read("from=2000-01-01&after=3") == "4 null");
-    CHECK(read("from=soon") == "400 audit.query");
-    CHECK(read("before=x") == "400 audit.query");
-    CHECK(read("who=" + std::string(201, 'a')) == "400 audit.query");
 }
 
-TEST_CASE("how upstreams have failed is described for those who may change files of the index") {
+TEST_CASE("how upstreams have failed is described, without their passwords") {
     ApiFixture fixture;
     registry::UpstreamConfig upstream;
     upstream.name = "public";
@@ -693,13 +581,10 @@ TEST_CASE("how upstreams have failed is described for those who may change files
                   {.time = 1'000'000, .project = "six", .code = "http.connect", .sentence = "no"});
     failures.note("main.public",
                   {.time = 2'000'000, .project = "six", .code = "http.connect", .sentence = "no"});
-    const auto ask = [&](const std::string& token_text) {
-        http::ApiRequest request{.request_id = "r2", .operation = "describeUpstreams"};
-        request.parameters.emplace("index", "main");
-        request.authorization = "Bearer " + token_text;
-        return fixture.api.answer(request);
-    };
-    const auto seen = ask(fixture.add_actor("all", {"*"}));
+    http::ApiRequest request{.request_id = "r2", .operation = "describeUpstreams"};
+    request.parameters.emplace("index", "main");
+    request.authorization = "Bearer " + fixture.add_actor("all", {"*"});
+    const auto seen = fixture.api.answer(request);
     REQUIRE(seen.has_value());
     const io::Json document = io::parse_json(seen->json).value();
     CHECK(seen->json.find("secret") == std::string::npos);
@@ -712,6 +597,4 @@ TEST_CASE("how upstreams have failed is described for those who may change files
     CHECK(failure.string_or("since", "") == "1970-01-01T00:00:01.000000Z");
     CHECK(failure.string_or("time", "") == "1970-01-01T00:00:02.000000Z");
     CHECK(failure.string_or("error", "") == "no");
-    CHECK(fixture.said(ask(fixture.add_actor("reader", {"read", "upload"})).error()) ==
-          "403 auth.scope_refused");
 }
