@@ -90,9 +90,9 @@ class EnrolmentTest(FarmPerTestCase):
         self.assert_ran(enrol(site, make_code(self.farm, name, name, *more_indexes)), f"agent:{name}")
         return site
 
-    def renew(self, site: str, credential: str, following: str = OUT_OF_NOWHERE, **members) -> tuple[int, str]:
-        status, answer = ask(self.farm, "POST", "/api/v1/agents/renew",
-                             **({"format": "wheelyard.agent_renewal/1", "site": site, "credential": credential, "next": following} | members))
+    def renew(self, site: str, credential: str) -> tuple[int, str]:
+        status, answer = ask(self.farm, "POST", "/api/v1/agents/renew", format="wheelyard.agent_renewal/1", site=site, credential=credential,
+                             next=OUT_OF_NOWHERE)
         return status, answer.get("code", "")
 
     def access(self, token: str, index: str = ALPHA) -> int:
@@ -174,11 +174,8 @@ class EnrolmentTest(FarmPerTestCase):
         used = make_code(self.farm, ALPHA, ALPHA)
         alpha = self.site(ALPHA)
         self.assert_ran(enrol(alpha, used))
-        self.assertEqual(self.renew(ALPHA, used), (403, "agent.code_used"))
         self.assert_failed(enrol(thief, used), "not the one that the administrator named")
         self.assertEqual(self.access(token_of(alpha)), 200)
-        self.assertEqual(self.renew(BETA, make_code(self.farm, ALPHA, ALPHA)), (403, "agent.site"))
-        self.assertEqual(self.renew(ALPHA, OUT_OF_NOWHERE), (403, "agent.unknown"))
         self.assert_failed(enrol(thief, OUT_OF_NOWHERE), "No enrolment has this code")
         self.assert_failed(enrol(thief, "hello"), "This is no code of a registry")
         self.assert_failed(enrol(thief, ""), "This is no code of a registry")
@@ -299,15 +296,12 @@ class EnrolmentTest(FarmPerTestCase):
     def test_revoked_by_name_an_agent_ends_at_once_and_a_new_code_enrols_it_again(self):
         alpha, beta = self.enrolled(ALPHA), self.enrolled(BETA)
         unused = make_code(self.farm, ALPHA, ALPHA)
-        revoke = ("wheelyard-registry", "agent", "revoke", ALPHA, "-c", self.farm.config)
-        self.assert_ran(self.farm.run(*revoke), "agent:alpha")
+        self.assert_ran(self.farm.run("wheelyard-registry", "agent", "revoke", ALPHA, "-c", self.farm.config), "agent:alpha")
         self.assertEqual(self.access(token_of(alpha)), 403)
         self.assertEqual(self.renew(ALPHA, unused), (403, "agent.ended"))
         make_due(alpha)
         said = alpha.builder("tick")
         self.assertIn("the agent was revoked", said.stdout + said.stderr)
-        self.assert_failed(self.farm.run(*revoke), "No agent of this site is enrolled")
-        self.assert_failed(self.farm.run("wheelyard-registry", "agent", "revoke", "no such", "-c", self.farm.config), "cannot be the name of a site")
         self.assertEqual(self.access(token_of(beta), BETA), 200)
         self.assert_ran(enrol(alpha, make_code(self.farm, ALPHA, ALPHA)))
         self.assertEqual(self.access(token_of(alpha)), 200)

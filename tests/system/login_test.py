@@ -8,7 +8,6 @@ import secrets
 import subprocess
 import tempfile
 import unittest
-import urllib.error
 import urllib.parse
 import urllib.request
 from pathlib import Path
@@ -89,9 +88,6 @@ class LoginTest(LogInCase):
                                     token["token"])
         self.assertEqual(status, 200, problem)
         self.assertEqual(self.get("/api/v1/people", auditor)["names"].get(person), "Emil Nolde")
-        with self.assertRaises(urllib.error.HTTPError) as refused:
-            self.get("/api/v1/people", token["token"])
-        self.assertEqual(refused.exception.code, 403)
         secret = self.folder / "auditor"
         secret.write_text(self.farm.create_token("*", name="reader", actions=("audit", "task", "read", "quarantine")))
 

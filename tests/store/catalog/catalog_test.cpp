@@ -85,18 +85,6 @@ TEST_CASE("two indexes may hold different bytes under one name") {
     CHECK(catalog.indexes().value() == std::vector<std::string>{"bede", "frontier"});
 }
 
-TEST_CASE("a deleted name is never used again, not even for the same bytes") {
-    const Fixture fixture;
-    const auto catalog_opened = fixture.open();
-    Catalog& catalog = *catalog_opened;
-    const auto row = row_of("main", "six", "1.16.0");
-    REQUIRE(catalog.add_file(row));
-    CHECK(catalog.delete_file({"main", row.filename}, {.actor = "anna"})->outcome ==
-          catalog::ChangeOutcome::changed);
-    CHECK(catalog.add_file(row_of("main", "six", "1.16.0"))->outcome == AddOutcome::name_was_deleted);
-    CHECK(catalog.add_file(row_of("other", "six", "1.16.0"))->outcome == AddOutcome::added);
-}
-
 TEST_CASE("projects are sorted by name, files by version text and name, each index by itself") {
     const Fixture fixture;
     const auto catalog_opened = fixture.open();

@@ -130,6 +130,7 @@ TEST_CASE("a deleted file leaves its name and its row in the log, and the name i
               AddOutcome::name_was_deleted);
     CHECK(filled.catalog.delete_file({"main", six}, cause)->outcome == ChangeOutcome::already_so);
     CHECK(filled.catalog.last_serial().value() == 3);
+    CHECK(filled.catalog.add_file(row_of("other", "six", "1.0"))->outcome == AddOutcome::added);
 }
 
 TEST_CASE("a copy that was evicted returns with its own bytes only, as often as it is evicted") {

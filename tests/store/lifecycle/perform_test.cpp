@@ -1,4 +1,4 @@
-// Actions, done: each verb changes what it names, and refusals say why.
+// Actions, done: each verb changes what it names. What refusals say is in tests/golden/operations.
 #include "lib/store/lifecycle/perform.hpp"
 
 #include <doctest/doctest.h>
@@ -42,32 +42,6 @@ TEST_CASE("each verb of a file changes it once; repeated, it is so already") {
         CHECK_FALSE(again->changed);
         CHECK(again->serial == done->serial);
     }
-}
-
-TEST_CASE("refusals have codes, the subject and advice") {
-    PlaceFixture fixture;
-    const auto row = fixture.add("main", "six", "1.0");
-    REQUIRE(fixture.act(about(Verb::pin, row)));
-    const auto pinned = fixture.act(about(Verb::remove, row));
-    REQUIRE(!pinned);
-    CHECK(pinned.error().code == "lifecycle.pinned");
-    CHECK(pinned.error().value == row.filename);
-    CHECK(!pinned.error().advice.empty());
-    Action missing = about(Verb::yank, row);
-    missing.index = "other";
-    CHECK(fixture.act(missing).error().code == "lifecycle.no_such_file");
-    CHECK(fixture
-              .act({.verb = Verb::set_status,
-                    .index = "main",
-                    .project = "seven",
-                    .status = catalog::ProjectStatus::archived,
-                    .reason = "x"})
-              .error()
-              .code == "lifecycle.no_such_project");
-    Action unsaid = about(Verb::yank, row);
-    unsaid.reason.clear();
-    CHECK(fixture.act(unsaid).error().code == "lifecycle.reason_missing");
-    CHECK(fixture.catalog.last_serial().value() == 2);
 }
 
 TEST_CASE("a promotion names the file where it came to, and copies no byte") {
