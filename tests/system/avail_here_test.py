@@ -151,15 +151,15 @@ class LibrariesTest(HereCase):
         self.write_wheel("yard_needs", self.compile("needs", *needs))
         self.write_wheel("yard_path", self.compile("path", *needs, f"-Wl,-rpath,{apart}"))
         path = {"PATH": f"{Path(self.PYTHON).parent}:/bin"}
-        cases = [("yard_needs", {}, "no"), ("yard_needs", {"LD_LIBRARY_PATH": str(apart)}, "yes"), ("yard_path", {}, "yes"),
-                 ("yard_needs", {}, "no")]
+        cases = [("yard_needs", {}, "unknown"), ("yard_needs", {"LD_LIBRARY_PATH": str(apart)}, "yes"), ("yard_path", {}, "yes"),
+                 ("yard_needs", {}, "unknown")]
         for name, environment, expected in cases:
             with self.subTest(name=name, environment=environment):
                 answer = self.answer(name, **path, **environment)
                 self.assertEqual(answer["runs"], expected, answer)
                 self.assertEqual(self.imports(name, **environment), expected == "yes")
-                if expected == "no":
-                    self.assertEqual(answer["why"], "needs libyard_apart.so.1, which is not here")
+                if expected == "unknown":  # its code opens the library by ctypes, and might do without
+                    self.assertIn("needs libyard_apart.so.1, which is not here", answer["why"])
 
 
 class TerminalTest(HereCase):

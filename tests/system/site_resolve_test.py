@@ -25,7 +25,6 @@ from support.wheels import Wheel
 sys.path.insert(0, str(ROOT / "tests" / "sites"))
 import golden  # noqa: E402
 
-GOLDEN = ROOT / "tests" / "golden" / "builder"
 SITES = {"alliance": "x86_64", "archer2": "x86_64", "bede-gh200": "aarch64", "derecho": "x86_64", "frontier": "x86_64",
          "aurora": "x86_64", "lumi": "x86_64", "isambard-ai": "aarch64", "perlmutter": "x86_64", "setonix": "x86_64", "jupiter": "aarch64",
          "marenostrum5": "x86_64", "deucalion": "aarch64"}
@@ -49,14 +48,14 @@ TORCH_REQUIREMENTS = "numpy\nsetuptools\nfilelock\nfsspec\njinja2\nnetworkx\nsym
 
 
 def plan_of(site: str) -> list[dict[str, str]]:
-    lines = (GOLDEN / "sites" / "plans" / f"{site}.txt").read_text().splitlines()
+    lines = (golden.GOLDEN / "builder" / "sites" / "plans" / f"{site}.txt").read_text().splitlines()
     return [re.fullmatch(r"(?P<name>[\w-]+)==(?P<version>\S+) python(?P<python>[\d.]+)(?: against (?P<against>\S+))?", line).groupdict()
             for line in lines]
 
 
 def installed_by_users(site: str) -> tuple[list[str], list[str]]:
     """The requirements and the constraints of install-environment."""
-    text = (GOLDEN / "users" / f"{site}.txt").read_text()
+    text = golden.read(f"builder/users/{site}")
     [line] = re.findall(r'^"\$root/bin/python" -m pip install (.*)$', text, re.MULTILINE)
     words = shlex.split(line)
     skipped = {"--no-input", "--constraint", "$root/constraints.txt"}
