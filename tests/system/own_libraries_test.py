@@ -94,6 +94,22 @@ class OwnLibrariesTest(unittest.TestCase):
                 self.assertIn(runs, {real, "unknown"} if case[3] else {real}, why)
                 self.assertEqual("elf.own_library_not_found" in self.check(wheel), real == "no" or bool(case[3]))
 
+    def test_a_module_with_a_SONAME_is_found_once_it_is_loaded(self):
+        made = self.made({"libsec.so": []})
+        core, sub = (name + sysconfig.get_config_var("EXT_SUFFIX") for name in ("_core", "_sub"))
+        (made / "core.c").write_text(FAST_C.replace("_fast", "_core").replace("FromLong(dep())", "FromLong(42)").replace("int dep(void);", "int dep(void) { return 42; }"))
+        (made / "sub.c").write_text(FAST_C)
+        for source, name, options in (("core.c", core, [f"-Wl,-soname,{core}"]), ("sub.c", "_fast", [f"-l:{core}"])):
+            subprocess.run(["gcc", "-shared", "-fPIC", f"-I{sysconfig.get_path('include')}", source, "-o", name, f"-L{made}", *options], cwd=made,
+                           check=True, timeout=COMMAND_TIMEOUT_S)
+        wheel = Wheel("loads", "1.0", tags=(TAG,), extra_members={
+            f"loads/{core}": (made / core).read_bytes(), MODULE: (made / "_fast").read_bytes(),
+            "loads/__init__.py": b"from loads import _core\nfrom loads import _fast\n"}).write(made / "wheels")
+        environment = scrubbed_environment(self.folder)
+        self.assertTrue(self.imports(wheel, environment))
+        self.assertEqual(self.runs(wheel, environment)[0], "yes")
+        self.assertNotIn("elf.own_library_not_found", self.check(wheel))
+
     def test_LD_LIBRARY_PATH_brings_it(self):
         wheel = self.wheel(*CASES["RUNPATH is not inherited"])
         environment = scrubbed_environment(wheel.parent.parent) | {"LD_LIBRARY_PATH": str(wheel.parent.parent)}

@@ -150,10 +150,9 @@ bool is_needed_surely(const Question& q, const NeededLibrary& library) {
 }
 
 Fit check_library(const Question& q, const NeededLibrary& library) {
-    if (is_required(q, library)) return {};
     const auto* here = library_here(q, library.name);
     const bool is_found = here != nullptr && !here->path.empty();
-    if (is_found && here->lacks.empty()) return {};
+    if ((is_found && here->lacks.empty()) || is_required(q, library)) return {};
     std::string what = "needs " + library.name;
     if (is_found) {
         what += ", which needs " + here->lacks;

@@ -11,21 +11,17 @@ namespace wheelyard::avail_wheels::checks {
 namespace {
 
 // "setuptools", "legacy-cgi", "audioop-lts": a project that has the module.
-bool brings_module(const std::string& text, std::string_view module, const inspect::GoneName& row) {
-    const auto requirement = wheel::Requirement::parse(text);
-    if (!requirement) return false;
+bool brings_module(const std::string& project, std::string_view module, const inspect::GoneName& row) {
     const std::string_view top = module.substr(0, module.find('.'));
-    return requirement->project == row.brought_by || requirement->project.ends_with("-" + std::string(top)) ||
-           requirement->project.starts_with(std::string(top) + "-") ||
-           requirement->project == "py" + std::string(top);
+    return project == row.brought_by || project.ends_with("-" + std::string(top)) ||
+           project.starts_with(std::string(top) + "-") || project == "py" + std::string(top);
 }
 
 // setuptools 82 has no pkg_resources; an installer takes the newest that a requirement allows.
-bool may_lack_pkg_resources(const std::string& text) {
-    const auto requirement = wheel::Requirement::parse(text);
+bool may_lack_pkg_resources(const wheel::Requirement& requirement) {
     static const auto without = wheel::Version::parse("82");
-    return requirement && requirement->project == "setuptools" && without &&
-           requirement->specifiers.contains(*without, wheel::Prereleases::allowed);
+    return requirement.project == "setuptools" && without &&
+           requirement.specifiers.contains(*without, wheel::Prereleases::allowed);
 }
 
 // nullopt: the Python was not asked.
@@ -52,8 +48,12 @@ Fit check_import(const Question& q, const std::string& name, const std::string& 
     if (row == nullptr) return unknown("python_module", what + "nothing that it requires brings");
     if (row->name == "distutils" && has_module(q, distutils_shim).value_or(false)) return {};
     for (const auto& text : q.needs.requires_dist.value_or(std::vector<std::string>())) {
-        if (!brings_module(text, name, *row)) continue;
-        if (name.starts_with("pkg_resources") && may_lack_pkg_resources(text))
+        const auto requirement = wheel::Requirement::parse(text);
+        const bool is_asked =
+            requirement &&
+            (!requirement->marker || marker_holds(*requirement->marker, *python, q.node.machine, {}));
+        if (!is_asked || !brings_module(requirement->project, name, *row)) continue;
+        if (name.starts_with("pkg_resources") && may_lack_pkg_resources(*requirement))
             return unknown("python_module", what + "setuptools has no more since 82");
         return {};
     }

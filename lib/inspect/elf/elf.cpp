@@ -23,6 +23,7 @@ constexpr std::uint64_t max_note_bytes = 64 * base::kib;       // per segment
 constexpr std::uint64_t max_small_segments_bytes = base::mib;  // notes and interpreters per file
 constexpr std::size_t max_elf_string = 64 * base::kib;         // jax's ROCm plugins have a RUNPATH of 8 KiB
 constexpr std::uint64_t max_elf_name_bytes = base::mib;        // library and version names per file
+constexpr std::size_t max_search_paths = 1'000;                // those of jax's plugins are 200
 
 constexpr std::uint32_t segment_load = 1, segment_dynamic = 2, segment_interpreter = 3, segment_note = 4;
 constexpr std::uint64_t extended_segments = 0xffff;
@@ -205,14 +206,21 @@ class ElfParser {
                                   bytes_.size() - std::min(bytes_.size(), strings_offset_));
         for (const auto& [tag, offset] : dynamic_names_) {
             WHEELYARD_ASSIGN(std::string name, read_string(offset));
-            if (tag == dt_needed)
+            if (tag == dt_needed) {
                 facts_.needed.push_back(std::move(name));
-            else if (tag == dt_soname)
+            } else if (tag == dt_soname) {
                 facts_.soname = std::move(name);
-            else if (facts_.has_runpath = facts_.has_runpath || tag == dt_runpath;
-                     !name.empty())  // an empty text is no search path; an empty element of one is
+            } else {
+                // Beside a RUNPATH no linker reads an RPATH.
+                if (tag == dt_runpath && !facts_.has_runpath) facts_.search_paths.clear();
+                facts_.has_runpath = facts_.has_runpath || tag == dt_runpath;
+                // An empty text is no search path; an empty element of one is.
+                if (name.empty() || (facts_.has_runpath && tag != dt_runpath)) continue;
                 for (const auto path : base::split(name, ':'))
                     facts_.search_paths.emplace_back(path);
+                if (facts_.search_paths.size() > max_search_paths)
+                    return malformed("It has more folders to search than any linker is given.", offset);
+            }
         }
         if (verneed) WHEELYARD_TRY(read_version_needs(*verneed, dynamic_value(dt_verneednum).value_or(0)));
         if (!symbols) return {};

@@ -96,7 +96,7 @@ struct ElfFacts {
         false;  // DF_1_PIE: a program, although its kind is `shared`; a static one has no interpreter
     std::string soname;
     std::vector<std::string> needed;
-    std::vector<std::string> search_paths;  // DT_RPATH and DT_RUNPATH, split at ':'
+    std::vector<std::string> search_paths;  // DT_RUNPATH, or else DT_RPATH, split at ':'
     bool has_runpath = false;               // then what it loads inherits none of them
     std::vector<ElfVersionNeed> version_needs;
     SymbolFacts symbols;

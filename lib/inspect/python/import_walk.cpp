@@ -20,18 +20,19 @@ class Walker {
     explicit Walker(const WheelModules& wheel) : wheel_(wheel) {}
 
     ImportWalk walk(const std::vector<std::string>& roots) {
+        // Of several roots nobody imports all.
         for (const std::string& root : roots)
-            walk_root(root, 0);
+            walk_root(root, roots.size() == 1 ? Reach::plain : Reach::always, 0);
         if (changes_imports_) found_.gone.clear(), found_.foreign.clear();
         return std::move(found_);
     }
 
   private:
-    void walk_root(const std::string& root, std::size_t depth) {
+    void walk_root(const std::string& root, Reach how, std::size_t depth) {
         const auto module = wheel_.modules.find(root);
         const std::size_t before = seen_.size();
         if (module != wheel_.modules.end()) {
-            reach(root, Reach::plain);
+            reach(root, how);
             work();
             if (seen_.size() > before + 1 || !module->second.is_package || !module->second.extensions.empty())
                 return;
@@ -48,8 +49,9 @@ class Walker {
         std::string same = root + "." + root.substr(root.rfind('.') + 1);
         if (wheel_.modules.contains(same)) below.insert(std::move(same));
         if (depth >= max_root_depth) return;
+        const bool is_only_way = is_namespace && below.size() == 1;
         for (const std::string& child : below)
-            walk_root(child, depth + 1);
+            walk_root(child, is_only_way ? how : std::min(how, Reach::always), depth + 1);
     }
 
     void work() {
@@ -57,15 +59,14 @@ class Walker {
             const auto [name, how] = queue_.front();
             const auto& module = wheel_.modules.find(name)->second;
             mark_extensions(name, how);
-            // Of an extension module beside a source of its name Python takes the former.
             const ModuleSource* source = module.has_source ? source_of(name) : nullptr;
             if (source == nullptr) continue;
-            if (how >= Reach::always) {
-                found_.opens_libraries = found_.opens_libraries || source->opens_libraries;
-                changes_imports_ = changes_imports_ || source->changes_imports;
-            }
+            found_.opens_libraries = found_.opens_libraries || source->opens_libraries;
+            changes_imports_ = changes_imports_ || source->changes_imports;
+            // Of an extension module beside a source of its name Python takes the former.
+            const Reach most = module.extensions.empty() ? how : std::min(how, Reach::always);
             for (const Import& import : source->imports)
-                walk_import(name, import, std::min(import.reach, how));
+                walk_import(name, import, std::min(import.reach, most));
         }
     }
 
@@ -97,16 +98,20 @@ class Walker {
 
     void walk_import(const std::string& by, const Import& import, Reach how) {
         if (import.module.empty()) {  // what it names is not known: any extension module of the package
-            const std::string_view top = std::string_view(by).substr(0, by.find('.'));
-            for (auto at = wheel_.modules.lower_bound(top); at != wheel_.modules.end(); ++at) {
-                if (!at->first.starts_with(top)) break;
+            const std::string top = by.substr(0, by.find('.'));
+            if (!unknown_names_.emplace(top, how).second) return;
+            mark_extensions(top, how);
+            for (auto at = wheel_.modules.lower_bound(top + "."); at != wheel_.modules.end(); ++at) {
+                if (!at->first.starts_with(top + ".")) break;
                 mark_extensions(at->first, how);
             }
             return;
         }
         reach(import.module, how);
+        // What another package calls so need not be a module of it.
+        const Reach of_names = import.module == by ? how : std::min(how, Reach::always);
         for (const std::string& name : import.names)
-            reach(import.module + "." + name, how);
+            reach(import.module + "." + name, of_names);
         if (how == Reach::plain) note_outside(by, import.module);
     }
 
@@ -136,6 +141,7 @@ class Walker {
     std::map<std::string, ModuleSource, std::less<>> sources_;
     std::map<std::string, Reach, std::less<>> seen_;
     std::deque<std::pair<std::string, Reach>> queue_;
+    std::set<std::pair<std::string, Reach>> unknown_names_;  // of which package one was imported, and how
     bool changes_imports_ = false;
     std::uint64_t bytes_ = 0;
 };

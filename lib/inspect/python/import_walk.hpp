@@ -32,7 +32,7 @@ struct WheelModules {
 
 struct ImportWalk {
     bool is_whole = true;          // false: a limit was reached, and nothing follows from what is missing
-    bool opens_libraries = false;  // Python code that is imported always does, by ctypes or cffi
+    bool opens_libraries = false;  // Python code that may be imported does, by ctypes or cffi
     std::map<std::size_t, Reach>
         files;  // extension modules, never Reach::plain; those that are not in it are not reached at all
     // Imports that are Reach::plain, with the module that does: of gone_name {"distutils.version", "a.b"},

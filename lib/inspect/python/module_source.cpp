@@ -51,7 +51,6 @@ class ModuleReader {
     struct Block {
         std::size_t indent;
         Reach reach;
-        bool is_in_function;
     };
 
     // The colon that ends the header of a block; nullopt: a plain statement.
@@ -75,19 +74,17 @@ class ModuleReader {
         const SourceLine& line = lines_[at];
         while (!line.is_continued && !blocks_.empty() && blocks_.back().indent >= line.indent)
             blocks_.pop_back();
-        const Block outer = blocks_.empty() ? Block{0, Reach::plain, false} : blocks_.back();
+        const Block outer = blocks_.empty() ? Block{0, Reach::plain} : blocks_.back();
         const auto colon = colon_of(line.tokens);
         if (!colon) return read_statement(line.tokens, outer);
         const Tokens header = line.tokens.first(*colon);
-        const bool is_function = has_name(header.first(std::min<std::size_t>(2, *colon)), {"def"});
-        const Block inside{line.indent, std::min(outer.reach, reach_in(at, header)),
-                           outer.is_in_function || is_function};
+        const Block inside{line.indent, std::min(outer.reach, reach_in(at, header))};
         if (*colon + 1 < line.tokens.size()) read_statement(line.tokens.subspan(*colon + 1), inside);
         blocks_.push_back(inside);
     }
 
     [[nodiscard]] Reach reach_in(std::size_t at, Tokens header) const {
-        if (header.front().is_name("try")) return reach_in_try(at);
+        if (header.front().is_name("try")) return lines_[at].is_continued ? Reach::maybe : reach_in_try(at);
         if (header.front().is_name("class") || header.front().is_name("finally")) return Reach::always;
         const bool is_negated = header.size() > 1 && header[1].is_name("not");
         return !is_negated && has_name(header, {"TYPE_CHECKING", "__name__", "suppress"}) ? Reach::never
@@ -127,16 +124,19 @@ class ModuleReader {
             if (has_name(tokens.subspan(at, 1), {"import_module", "__import__"}) &&
                 tokens[at + 1].is_sign('('))
                 read_call(tokens.subspan(at + 2), block.reach);
-            if (tokens[at].is_name("sys") && !block.is_in_function && changes_imports(tokens.subspan(at + 2)))
+            if (tokens[at].is_name("sys") && changes_imports(tokens.subspan(at + 2)))
                 module_.changes_imports = true;
         }
     }
 
-    // After "sys.": `path.insert(…)`, `path[:0] = …`, `modules["imp"] = …`, `meta_path`.
+    // After "sys.": `path.insert(…)`, `path[:0] = …`, `modules["imp"] = …`, `modules.update(…)`, `meta_path`.
     static bool changes_imports(Tokens tokens) {
-        const bool is_named =
-            tokens.size() > 2 && tokens[1].is_sign('[') && tokens[2].kind == TokenKind::text;
-        return tokens.front().is_name("meta_path") || (tokens.front().is_name("modules") && is_named) ||
+        const bool is_changed =
+            tokens.size() > 2 &&
+            ((tokens[1].is_sign('[') && tokens[2].kind == TokenKind::text) ||
+             (tokens[1].is_sign('.') && has_name(tokens.subspan(2, 1), {"setdefault", "update"})));
+        return has_name(tokens.first(1), {"meta_path", "path_hooks"}) ||
+               (tokens.front().is_name("modules") && is_changed) ||
                (tokens.front().is_name("path") && tokens.size() > 1 && !tokens[1].closes_bracket());
     }
 
@@ -155,7 +155,10 @@ class ModuleReader {
             std::string module;
             at += dotted_name(tokens.subspan(at), module);
             if (module.empty()) return;
-            if (at + 1 < tokens.size() && tokens[at].is_name("as")) at += 2;
+            if (at + 1 < tokens.size() && tokens[at].is_name("as")) {
+                module_.changes_imports = module_.changes_imports || module == "sys";  // by the other name
+                at += 2;
+            }
             module_.imports.push_back({std::move(module), {}, reach});
         }
     }
@@ -173,6 +176,11 @@ class ModuleReader {
         }
         if (module.empty() || at >= tokens.size() || !tokens[at].is_name("import")) return;
         Import& import = module_.imports.emplace_back(Import{std::move(module), {}, reach});
+        const bool is_of_sys = import.module == "sys";
+        const bool is_all = at + 1 < tokens.size() && tokens[at + 1].is_sign('*');
+        if (is_of_sys &&
+            (is_all || has_name(tokens.subspan(at), {"path", "modules", "meta_path", "path_hooks"})))
+            module_.changes_imports = true;
         for (++at; at < tokens.size(); ++at) {
             if (tokens[at].kind == TokenKind::name) import.names.emplace_back(tokens[at].text);
             if (at + 2 < tokens.size() && tokens[at + 1].is_name("as")) at += 2;

@@ -35,11 +35,11 @@ struct Facts {
     // lists. "unfound": those of the wheel that the dynamic linker does not find for some file. "project":
     // unknown ones that a project of Requires-Dist brings.
     std::map<std::string, std::vector<std::string>> needed;
-    // Libraries of needed_external that the import of the wheel does not need, and those that it may need,
-    // each with a module or file that does: {"libX11.so.6": "rdkit.Chem.Draw.rdMolDraw2DQt"}. Nothing is
+    // Libraries of needed_external, and unfound ones of the wheel, that its import does not need, and those
+    // that it may need, each with a module or file that does: {"libX11.so.6": "rdkit.Chem.Draw.rdMolDraw2DQt"}. Nothing is
     // known of a wheel without modules.
     std::map<std::string, std::string> needed_later, needed_maybe;
-    // Those of no known kind that the import needs for certain, with a module or file that does:
+    // Those of no known kind, and unfound ones, that the import needs for certain, with a module or file that does:
     // {"libodbc.so.2": "pyodbc"}.
     std::map<std::string, std::string> needed_surely;
     // A module or file that the import loads and that was compiled for AVX, or AVX-512, as a whole.

@@ -13,7 +13,10 @@
 namespace wheelyard::inspect {
 namespace {
 
-constexpr std::size_t max_loads = 200'000;  // of one wheel; PySide's 60 modules make 600
+// Of one wheel: libraries that are loaded, and folders that are looked into for them. PySide's 60 modules make
+// some ten thousand. Beyond it nothing is said.
+constexpr std::size_t max_steps = 2'000'000;
+constexpr std::size_t folder_bytes = 100;  // a longer folder counts several times
 
 class Loader {
   public:
@@ -28,9 +31,9 @@ class Loader {
     }
 
     std::set<LibraryNeed> load_all() {
-        for (std::size_t i = 0; i < elves_.size() && loads_ < max_loads; ++i)
+        for (std::size_t i = 0; i < elves_.size() && steps_ < max_steps; ++i)
             if (is_extension(elves_[i])) load(i);
-        if (loads_ >= max_loads) return {};
+        if (steps_ >= max_steps) return {};
         std::erase_if(unfound_, [&](const LibraryNeed& need) { return loaded_.contains(need.second); });
         return std::move(unfound_);
     }
@@ -42,14 +45,19 @@ class Loader {
 
     void load(std::size_t extension) {
         std::vector<Object> list{{extension, 0}};
-        std::set<std::string_view> names;
-        for (std::size_t at = 0; at < list.size() && ++loads_ < max_loads; ++at) {
+        // An extension module may have a SONAME: what needs it later gets the one that is loaded.
+        const std::string& own_name = elves_[extension].elf.soname;
+        std::set<std::string_view> names{own_name};
+        loaded_.insert(own_name);
+        for (std::size_t at = 0; at < list.size(); ++at) {
             const ElfMember& member = elves_[list[at].file];
+            const bool is_musl = c_libraries(member).contains("musl");
             for (const std::string& library : member.elf.needed) {
+                if (++steps_ >= max_steps) return;
                 // The C library's parts, what is not of the wheel, and what has a path are no matter here.
                 if (!names_.contains(library) || is_part_of_glibc(library) || names.contains(library))
                     continue;
-                const auto file = find(list, at, library);
+                const auto file = find(list, at, library, is_musl);
                 if (!file) {
                     unfound_.emplace(member.name, library);
                     continue;
@@ -65,14 +73,15 @@ class Loader {
     }
 
     [[nodiscard]] std::optional<std::size_t> find(const std::vector<Object>& list, std::size_t object,
-                                                  std::string_view library) const {
+                                                  std::string_view library, bool is_musl) {
         const ElfMember& member = elves_[list[object].file];
-        const bool is_musl = c_libraries(member).contains("musl");
         const bool has_own_paths = member.elf.has_runpath && !is_musl;
         for (std::size_t at = object;; at = list[at].loader) {
             const ElfMember& owner = elves_[list[at].file];
             const bool counts = has_own_paths || is_musl || !owner.elf.has_runpath;
             for (const std::string& path : owner.elf.search_paths) {
+                steps_ += 1 + path.size() / folder_bytes;
+                if (steps_ >= max_steps) return std::nullopt;
                 const auto rest = counts ? after_origin(path) : std::nullopt;
                 const auto folder = rest ? folder_from(places_[list[at].file], *rest) : std::nullopt;
                 if (!folder) continue;
@@ -90,7 +99,7 @@ class Loader {
     std::map<std::string, std::size_t, std::less<>> by_place_;
     std::set<std::string_view, std::less<>> names_, loaded_;
     std::set<LibraryNeed> unfound_;
-    std::size_t loads_ = 0;
+    std::size_t steps_ = 0;
 };
 
 }  // namespace

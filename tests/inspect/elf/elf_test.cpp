@@ -69,8 +69,7 @@ TEST_CASE("the dynamic linker's view is read for both classes and byte orders") 
             CHECK(elf->kind == inspect::ElfKind::shared);
             CHECK(elf->soname == "libsix.so.1");
             CHECK(elf->needed == image.needed);
-            CHECK(elf->search_paths ==
-                  std::vector<std::string>{"/opt/site/lib", "$ORIGIN/../lib", "/usr/lib"});
+            CHECK(elf->search_paths == std::vector<std::string>{"$ORIGIN/../lib", "/usr/lib"});
             const std::vector<inspect::ElfVersionNeed> needs = {
                 {"libc.so.6", "GLIBC_2.17"}, {"libc.so.6", "GLIBC_2.34"}, {"libm.so.6", "GLIBC_2.29"}};
             CHECK(elf->version_needs == needs);
@@ -93,6 +92,11 @@ TEST_CASE("search paths may be longer than PATH_MAX, as in jax's ROCm plugins") 
     const auto elf = parse(write_elf(image));
     REQUIRE_MESSAGE(elf, elf.error().text());
     CHECK(elf->search_paths == folders);
+    image.runpath.clear();
+    image.rpath = "/opt/site/lib";  // read where there is no RUNPATH
+    CHECK(parse(write_elf(image)).value().search_paths == std::vector<std::string>{"/opt/site/lib"});
+    image.runpath = base::join(std::vector<std::string>(1'001, "/a"), ":");
+    CHECK_FALSE(parse(write_elf(image)).has_value());
 }
 
 TEST_CASE("symbols are counted with either hash table, for both classes and byte orders") {
@@ -280,7 +284,7 @@ TEST_CASE("flaws that the dynamic linker ignores do not affect other facts") {
         CHECK_FALSE(elf->flaw.empty());
         CHECK(elf->needed == image.needed);
         CHECK(elf->version_needs.size() == 3);
-        CHECK(elf->search_paths.size() == 3);
+        CHECK(elf->search_paths.size() == 2);
         CHECK(elf->sections.empty() == in_sections);
         CHECK((elf->symbols.python.count == 0) == !in_sections);
     }

@@ -142,7 +142,17 @@ TEST_CASE("a module counts as lacking where its import is at the top of a module
     CHECK(gone("import sys\nsys.modules['cgi'] = x\nimport cgi\n").empty());
     CHECK(gone("import sys\nif x: sys.path.insert(0, 'vendored')\nimport cgi\n").empty());
     CHECK(gone("import sys\nif 'x' in sys.modules or y in sys.path: z = 1\nimport cgi\n") == "cgi");
-    CHECK(gone("def f():\n  sys.path.append('x')\nimport imp\n") == "imp");  // nose 1.3.7
+    for (const char* change :
+         {"def f():\n  sys.path.append('x')\nf()\n", "sys.modules.setdefault('cgi', x)\n",
+          "sys.modules.update(x)\n", "sys.path_hooks.append(x)\n", "import sys as _s\n_s.path.append('x')\n",
+          "from sys import path\n", "from sys import *\n", "from sys import modules as m\n",
+          "if x: from . import shim\n"}) {
+        CAPTURE(change);
+        const Files files{{"pkg/__init__.py", change + std::string("import cgi\n")},
+                          {"pkg/shim.py", "import sys\nsys.modules['cgi'] = x\n"}};
+        CHECK(Wheel(files).walk().gone.empty());
+    }
+    CHECK(gone("from sys import version_info\nimport cgi\n") == "cgi");
     const auto of = [](const Files& files) { return Wheel(files).walk().gone; };
     CHECK(of({{"pkg/__init__.py", "import imp, cgi, distutils.core\n"},
               {"imp.py", ""},
@@ -151,6 +161,18 @@ TEST_CASE("a module counts as lacking where its import is at the top of a module
               .empty());  // setuptools
     CHECK(of({{"pkg/__init__.py", "from . import a\n"}, {"pkg/a.py", "import imp\n"}}).at("imp") == "pkg.a");
     CHECK(of({{"pkg/__init__.py", "class A:\n  from . import a\n"}, {"pkg/a.py", "import imp\n"}}).empty());
+    CHECK(of({{"pkg/__init__.py", "from . import b\n"},
+              {"pkg/a/__init__.py", "x = 1\n"},
+              {"pkg/a/x.py", "import imp\n"},
+              {"pkg/b.py", "from .a import x\n"}})
+              .empty());  // x may be what the package has
+    CHECK(
+        of({{"pkg/__init__.py", "import pkg.a\n"}, {"pkg/a.py", "import imp\n"}, {"pkg/a.so", ""}}).empty());
+    // Nobody imports all modules of a folder, or of a wheel without one of the project's name.
+    CHECK(of({{"pkg/a.py", ""}, {"pkg/win.py", "import winreg\n"}}).empty());
+    CHECK(of({{"pkg/only.py", "import winreg\n"}}).at("winreg") == "pkg.only");
+    CHECK(of({{"pkg/__init__.py", ""}, {"pkg/pkg.py", "import winreg\n"}}).empty());
+    CHECK(Wheel({{"mod.py", ""}, {"setup.py", "import distutils\n"}}).walk({"mod", "setup"}).gone.empty());
     CHECK(gone_name("distutils.version")->since == 12);
     CHECK(gone_name("cgitb")->since == 13);
     CHECK(gone_name("cgiutil") == nullptr);
@@ -171,13 +193,14 @@ TEST_CASE("a module that neither the wheel nor a standard library has is of anot
     CHECK(foreign("if x:\n  import numpy\n").empty());
 }
 
-TEST_CASE("Python code that opens libraries is known where it is imported for certain") {
+TEST_CASE("Python code that opens libraries is known where it may be imported") {
     const auto opens = [](const Files& files) { return Wheel(files).walk().opens_libraries; };
     for (const char* source : {"x = ctypes.CDLL('libx.so')\n", "def f():\n  cdll.LoadLibrary(x)\n",
                                "lib = ffi.dlopen('libx.so.1')\n"})
         CHECK(opens({{"pkg/__init__.py", source}}));
     CHECK(opens({{"pkg/__init__.py", "from . import a\n"}, {"pkg/a.py", "PyDLL(x)\n"}}));
-    CHECK_FALSE(opens({{"pkg/__init__.py", "if x: from . import a\n"}, {"pkg/a.py", "PyDLL(x)\n"}}));
+    CHECK(opens({{"pkg/__init__.py", "if x: from . import a\n"}, {"pkg/a.py", "PyDLL(x)\n"}}));
+    CHECK_FALSE(opens({{"pkg/__init__.py", ""}, {"pkg/a.py", "PyDLL(x)\n"}}));
     CHECK_FALSE(opens({{"pkg/__init__.py", "import ctypes\n"}}));
 }
 

@@ -53,6 +53,8 @@ TEST_CASE("a module that the import needs and this Python lacks is a no where no
     CHECK(answer("cgi", "3.12", no_cgi) == "yes");
     CHECK(answer("cgi", "3.13", {{"cgi", true}}) == "yes");
     CHECK(answer("cgi", "3.13", no_cgi, R"("legacy-cgi; python_version >= '3.13'")") == "yes");
+    CHECK(answer("cgi", "3.13", no_cgi, R"("legacy-cgi; python_version < '3.13'")").starts_with("unknown"));
+    CHECK(answer("cgi", "3.13", no_cgi, R"("legacy-cgi; extra == 'web'")").starts_with("no"));
     // It is not known what else is there, or comes.
     CHECK(answer("cgi", "3.13", {}) == "unknown " + gone + "; another project may bring it");
     CHECK(answer("cgi", "3.13", no_cgi, R"("webob")").starts_with("unknown"));
