@@ -95,23 +95,23 @@ std::string Agent::tree_for(const Attempt& attempt, const std::vector<Attempt>& 
 base::Status Agent::start(const Cell& cell, JournalContent& journal) {
     Attempt attempt;
     attempt.id = new_attempt_id(parts_.clock.now());
-    const bool for_task = tasks_.may_hold(cell.name) &&
-                          make_plan(parts_.site, parts_.recipes, world_).find(cell.name) == nullptr;
-    attempt.asked = {cell.name,
-                     cell.purpose,
-                     cell.package,
-                     cell.version,
-                     cell.python,
-                     cell.accelerator,
-                     cell.against,
-                     for_task,
-                     cell.with,
-                     cell.uploaded,
-                     cell.of_closure ? cell.of_closure->part : std::nullopt};
+    attempt.asked = {.cell = cell.name,
+                     .purpose = cell.purpose,
+                     .package = cell.package,
+                     .version = cell.version,
+                     .python = cell.python,
+                     .accelerator = cell.accelerator,
+                     .against = cell.against,
+                     .for_task = cell.for_task,
+                     .with = cell.with,
+                     .uploaded = cell.uploaded,
+                     .closure = cell.of_closure ? cell.of_closure->part : std::nullopt};
     attempt.created = attempt.changed = parts_.clock.now();
     if (!makes_wheel(cell.purpose))
-        attempt.source = {
-            {"wheel", cell.wheel->url, cell.wheel->filename, cell.wheel->sha256}, {}, {}, {}, {}};
+        attempt.source = {wire::SourceFile{.kind = "wheel",
+                                           .origin = cell.wheel->url,
+                                           .filename = cell.wheel->filename,
+                                           .sha256 = cell.wheel->sha256}};
     for (const auto& other : journal.attempts) {
         if (other.asked.cell != cell.name) continue;
         if (other.number >= attempt.number) resume(attempt, other);

@@ -241,6 +241,7 @@ bool TaskLeases::may_claim() const {
 
 Want TaskLeases::want_of(const wire::TaskRequest& request) const {
     Want want{request.package, {request.version}, {request.python}};
+    want.for_task = true;
     want.uploaded = request.source;
     if (!request.accelerator.empty())
         want.accelerators = {request.accelerator};

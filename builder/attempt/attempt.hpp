@@ -100,10 +100,10 @@ struct Asked {
 
 // The origin of the source; empty until it is known.
 struct SourceRecord : wire::SourceFile {
-    std::string folder;    // the project, relative to the attempt's tree
-    std::string back_end;  // [build-system] of pyproject.toml
-    std::vector<std::string> back_end_path;
-    std::vector<std::string> build_requires;
+    std::string folder = {};    // the project, relative to the attempt's tree
+    std::string back_end = {};  // [build-system] of pyproject.toml
+    std::vector<std::string> back_end_path = {};
+    std::vector<std::string> build_requires = {};
 };
 
 struct WheelRecord : wire::WheelFile {

@@ -116,6 +116,7 @@ class Planner {
         cell.version = wanted;
         cell.python = python_name;
         cell.accelerator = accelerator;
+        cell.for_task = want.for_task;
         cell.uploaded = want.uploaded;
         cell.recipe = recipe_text(general);
         cell.of_closure = want.of_closure;
@@ -146,6 +147,9 @@ class Planner {
         if (!seen_.insert(cell.name)
                  .second) {  // "latest" and the same version in full, or a companion of two
             if (of != nullptr && chosen) share(cell, *chosen, *of);
+            const auto there = std::find_if(plan_.cells.begin(), plan_.cells.end(),
+                                            [&](const Cell& other) { return other.name == cell.name; });
+            if (there != plan_.cells.end()) there->for_task = there->for_task && cell.for_task;
             return;
         }
         plan_.cells.push_back(cell);

@@ -62,6 +62,7 @@ struct Cell {
     Purpose purpose = Purpose::build;
     std::optional<simple::FileLink> wheel = {};  // the index's wheel for this cell
     std::vector<std::string> with = {};  // of a promotion: the other wheels of its set, in the same request
+    bool for_task = false;               // wanted by tasks of a registry alone: the upload names the task
     std::optional<wire::UploadedSource> uploaded = {};  // of a registry's task: its source
     // Given up because no rule of the doctor knows the failure and it would come back: `reason` says what to
     // decide.

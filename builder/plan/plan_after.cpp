@@ -18,6 +18,7 @@ namespace {
 Cell follow(const Cell& cell, Purpose purpose) {
     Cell next = cell;
     next.purpose = purpose;
+    next.for_task = false;  // it uploads nothing
     next.name += "-" + std::string(purpose_text(purpose));
     next.attempt.clear();
     return next;

@@ -183,6 +183,7 @@ struct Want {
     std::vector<std::string> accelerators = {};  // names of the site's; empty: all that the recipe supports
     std::vector<Exclusion> exclude = {};
     std::vector<std::string> follow_ups = {};           // packages to build against each version of this one
+    bool for_task = false;                              // a registry's task asks for it, not the site file
     std::optional<wire::UploadedSource> uploaded = {};  // of a registry's task: built from this file
     // "upstream", or the URL of a Simple index: its wheels are taken from there and not built. Empty: as the
     // recipe says.
