@@ -401,15 +401,15 @@ Examination Doctor::finish() {
     rest_.clear();
     if (const auto whole = message_.finish()) note_message(*whole);
     drop_survived();
-    // A survived cause is more than a symptom, and a named one more than one that many causes share; a
-    // consequence is less than the warning that it follows from.
+    // A survived cause is more than one that many causes share, and that more than a symptom; a consequence is
+    // less than the warning that it follows from.
     const auto closeness = [](const Finding& one) {
         const int weight = static_cast<int>(one.rule->weight) * 2;
         const int symptom = static_cast<int>(Weight::symptom) * 2;
         if (one.rule->is_consequence) return std::min(weight, symptom) - 1;
         if (weight <= symptom) return one.survivable ? weight - 2 : weight;  // explains no later error
-        const int general = one.rule->is_shared ? 1 : 0;
-        return (one.survivable ? symptom + 2 : weight + 2) - general;
+        if (one.rule->is_shared) return symptom + (one.survivable ? 1 : 2);
+        return one.survivable ? symptom + 3 : weight + 2;
     };
     std::stable_sort(seen_.findings.begin(), seen_.findings.end(), [&](const Finding& a, const Finding& b) {
         return closeness(a) != closeness(b) ? closeness(a) > closeness(b) : a.line < b.line;

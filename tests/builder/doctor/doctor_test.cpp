@@ -69,6 +69,10 @@ TEST_CASE("findings are sorted by weight, then by line") {
     CHECK(two.likeliest()->count == 2);
     CHECK(two.likeliest()->line == 1);
     CHECK(two.findings.size() == 2);
+    // The build may survive the second, but its cause has a name, and the first is one that many causes share.
+    CHECK(likeliest(examine("x.c:1:10: fatal error: odd.h: No such file or directory\n"
+                            "Package openblas was not found in the pkg-config search path.\n")) ==
+          "build.pkg_config");
 }
 
 TEST_CASE("feature probes of a configuration and warnings are not failures") {
