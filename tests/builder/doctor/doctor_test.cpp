@@ -39,6 +39,18 @@ TEST_CASE("each of our rules finds the cause of its excerpt, and no earlier one 
     CHECK(RuleBook::ours()->rules().size() >= 202);
 }
 
+TEST_CASE("a rule with a short pattern has a text that looks like it and is not, or knows who speaks") {
+    constexpr std::size_t max_short = 19;  // letters that another program may write, too
+    for (const auto& rule : RuleBook::ours()->rules()) {
+        if (!rule.lookalikes.empty() || !rule.speakers.empty()) continue;
+        for (const auto& pattern : rule.patterns) {
+            CAPTURE(rule.code);
+            CAPTURE(pattern);
+            CHECK(base::replace_all(without_mark(pattern), "*", "").size() > max_short);
+        }
+    }
+}
+
 TEST_CASE("an advice to load a module names the key that loads it") {
     for (const auto& rule : RuleBook::ours()->rules()) {
         const std::string advice(rule.remedy);
