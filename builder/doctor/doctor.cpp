@@ -381,17 +381,12 @@ void Doctor::settle_for_last_words() {
             last_words_->source = std::move(source);
         last_words_->text = shorten_line(last_words_->text);
     }
-    if (!seen_.exit_code && last_words_ && last_words_->line + last_lines >= seen_.lines)
-        seen_.first_error = std::move(last_words_);
-    if (!seen_.exit_code || seen_.first_error) return;
-    if (!last_words_ && kept_ > 0) {
-        const std::uint64_t there = std::min<std::uint64_t>(kept_, context_lines);
-        for (std::uint64_t back = 1; back <= there && !last_words_; ++back) {
-            const std::string& last = last_[(kept_ - back) % context_lines];
-            const std::string lower = base::ascii_lower(last);
-            if (!base::trim(last).empty() && !is_ignored_preload(lower) && !is_only_a_url(lower))
-                last_words_ = FirstError{seen_.lines, shorten_line(last), source_line_of(last), {}, {}};
-        }
+    if (!seen_.exit_code && (!last_words_ || last_words_->line + last_lines < seen_.lines)) return;
+    const auto kept = kept_lines();
+    for (auto last = kept.rbegin(); last != kept.rend() && !last_words_; ++last) {
+        const std::string lower = base::ascii_lower(*last);
+        if (!base::trim(lower).empty() && !is_ignored_preload(lower) && !is_only_a_url(lower))
+            last_words_ = FirstError{seen_.lines, shorten_line(*last), source_line_of(*last), {}, {}};
     }
     seen_.first_error = std::move(last_words_);
 }

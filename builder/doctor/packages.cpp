@@ -85,7 +85,6 @@ constexpr auto namings = std::to_array<Naming>({
     {WantedKind::package, "could not find directory of ", " installation"},
     {WantedKind::package, "", "_home is not set"},
     {WantedKind::package, "", "_home environment variable is not"},
-    {WantedKind::program, "unable to locate a ", " runtime"},
     {WantedKind::program, "cannot be built without ", " in the path"},
     {WantedKind::program, "", " executable not found"},
 });
@@ -132,13 +131,12 @@ const Install* find_install(const Wanted& wanted) {
         return found == table.end() ? nullptr : &found->second;
     };
     const Install* install = look_up(wanted.kind, wanted.name);
-    if (install != nullptr || wanted.kind == WantedKind::nothing || wanted.kind == WantedKind::header)
+    if (install != nullptr || (wanted.kind != WantedKind::library && wanted.kind != WantedKind::package))
         return install;
     // CMake, Meson and the linker call one thing by several names.
     for (const WantedKind kind : {WantedKind::package, WantedKind::library}) {
         for (const std::string& name :
              {wanted.name, "lib" + wanted.name, wanted.name.substr(wanted.name.starts_with("lib") ? 3 : 0)}) {
-            if (wanted.kind == WantedKind::program) break;
             if (const Install* other = look_up(kind, name); other != nullptr) return other;
         }
     }
