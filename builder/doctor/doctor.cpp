@@ -381,17 +381,12 @@ void Doctor::settle_for_last_words() {
             last_words_->source = std::move(source);
         last_words_->text = shorten_line(last_words_->text);
     }
-    if (!seen_.exit_code && last_words_ && last_words_->line + last_lines >= seen_.lines)
-        seen_.first_error = std::move(last_words_);
-    if (!seen_.exit_code || seen_.first_error) return;
-    if (!last_words_ && kept_ > 0) {
-        const std::uint64_t there = std::min<std::uint64_t>(kept_, context_lines);
-        for (std::uint64_t back = 1; back <= there && !last_words_; ++back) {
-            const std::string& last = last_[(kept_ - back) % context_lines];
-            const std::string lower = base::ascii_lower(last);
-            if (!base::trim(last).empty() && !is_ignored_preload(lower) && !is_only_a_url(lower))
-                last_words_ = FirstError{seen_.lines, shorten_line(last), source_line_of(last), {}, {}};
-        }
+    if (!seen_.exit_code && (!last_words_ || last_words_->line + last_lines < seen_.lines)) return;
+    const auto kept = kept_lines();
+    for (auto last = kept.rbegin(); last != kept.rend() && !last_words_; ++last) {
+        const std::string lower = base::ascii_lower(*last);
+        if (!base::trim(lower).empty() && !is_ignored_preload(lower) && !is_only_a_url(lower))
+            last_words_ = FirstError{seen_.lines, shorten_line(*last), source_line_of(*last), {}, {}};
     }
     seen_.first_error = std::move(last_words_);
 }
@@ -401,15 +396,15 @@ Examination Doctor::finish() {
     rest_.clear();
     if (const auto whole = message_.finish()) note_message(*whole);
     drop_survived();
-    // A survived cause is more than a symptom, and a named one more than one that many causes share; a
-    // consequence is less than the warning that it follows from.
+    // A survived cause is more than one that many causes share, and that more than a symptom; a consequence is
+    // less than the warning that it follows from.
     const auto closeness = [](const Finding& one) {
         const int weight = static_cast<int>(one.rule->weight) * 2;
         const int symptom = static_cast<int>(Weight::symptom) * 2;
         if (one.rule->is_consequence) return std::min(weight, symptom) - 1;
         if (weight <= symptom) return one.survivable ? weight - 2 : weight;  // explains no later error
-        const int general = one.rule->is_shared ? 1 : 0;
-        return (one.survivable ? symptom + 2 : weight + 2) - general;
+        if (one.rule->is_shared) return symptom + (one.survivable ? 1 : 2);
+        return one.survivable ? symptom + 3 : weight + 2;
     };
     std::stable_sort(seen_.findings.begin(), seen_.findings.end(), [&](const Finding& a, const Finding& b) {
         return closeness(a) != closeness(b) ? closeness(a) > closeness(b) : a.line < b.line;

@@ -77,7 +77,7 @@ std::string render_doctor_rules_markdown(std::vector<DoctorRule> rules) {
         "--markdown`; do not edit. -->\n\n"
         "`wheelyard-builder doctor LOG` applies these rules to a log, and so does the agent to a failed\n"
         "attempt. If several rules match, the highest weight wins (*machine*, then *cause*, then *symptom*,\n"
-        "then *hint*), of two causes one with a name of its own before one that many share, then the\n"
+        "then *hint*), but every cause with a name of its own before one that many share, then the\n"
         "earliest line.\n\n"
         "A line that a build may survive (a warning, a probe of a configuration, a *hint*) never outranks a\n"
         "later error, also one that no rule knows. Nor does what a program may get over (a caught\n"

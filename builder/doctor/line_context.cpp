@@ -48,6 +48,11 @@ constexpr auto next_steps = std::to_array<std::string_view>(
     {"removing", "building ", "running ", "creating ", "copying ", "error: ", "cmake error",
      "configure: error", "traceback", "make", "ninja", "failed: "});
 
+bool begins_next_step(std::string_view lower) {
+    return std::any_of(next_steps.begin(), next_steps.end(),
+                       [&](std::string_view word) { return lower.starts_with(word); });
+}
+
 std::size_t indent_of(std::string_view line) {
     return std::min(line.find_first_not_of(" \t"), line.size());
 }
@@ -89,8 +94,7 @@ void LineContext::pass(std::string_view line) {
     if (probe_ > 0) {
         --probe_;
         const std::string lower = base::ascii_lower(base::trim(line));
-        const bool is_next = std::any_of(next_steps.begin(), next_steps.end(),
-                                         [&](std::string_view word) { return lower.starts_with(word); });
+        const bool is_next = begins_next_step(lower);
         const bool is_command =
             lower.find(" -o ") != std::string::npos || lower.find(" -c ") != std::string::npos;
         if (is_dump_) {
@@ -130,13 +134,11 @@ void LineContext::pass_warning(std::string_view line) {
 void LineContext::open(std::string_view line, std::string_view lower) {
     const std::string_view text = base::trim(lower);
     if (names_a_probe(lower)) {
-        const bool is_next = std::any_of(next_steps.begin(), next_steps.end(),
-                                         [&](std::string_view word) { return text.starts_with(word); });
         const bool opens_dump = lower.find(dump_opening) != std::string_view::npos;
         if (opens_dump || (is_dump_ && probe_ > 0)) {
             if (opens_dump) probe_ = max_dump_lines;
             is_dump_ = true;
-        } else if (!is_next) {
+        } else if (!begins_next_step(text)) {
             if (probe_ == 0) ++probes_;
             probe_ = max_probe_lines;
             is_dump_ = false;
@@ -158,17 +160,13 @@ constexpr std::size_t max_message_lines = 12;
 constexpr std::size_t max_message_bytes = 2048;
 constexpr std::string_view header = "CMake Error";
 
-std::size_t depth_of(std::string_view line) {
-    return std::min(line.find_first_not_of(" \t"), line.size());
-}
-
 }  // namespace
 
 std::optional<CMakeMessage::Whole> CMakeMessage::pass(std::string_view line, std::uint64_t number) {
     const std::string_view text = base::trim(line);
     std::optional<Whole> ended;
     if (is_open_) {
-        const bool goes_on = text.empty() || depth_of(line) > indent_;
+        const bool goes_on = text.empty() || indent_of(line) > indent_;
         if (goes_on && lines_ < max_message_lines) {
             if (!text.empty() && whole_.text.size() + text.size() < max_message_bytes) {
                 whole_.text.append(" ").append(text);
@@ -180,7 +178,7 @@ std::optional<CMakeMessage::Whole> CMakeMessage::pass(std::string_view line, std
     }
     if (text.starts_with(header) && text.ends_with(':')) {
         is_open_ = true;
-        indent_ = depth_of(line);
+        indent_ = indent_of(line);
         lines_ = 0;
         whole_ = {number, std::string(text.substr(0, max_message_bytes))};
     }

@@ -69,11 +69,8 @@ std::string after_a_shell(std::string_view lower) {
         return program_of(lower.substr(at + zsh.size()));
     std::string_view before;
     bool only_shells = false;
-    for (const std::string_view end :
-         {std::string_view(": command not found"), std::string_view(": not found")}) {
+    for (const std::string_view end : {": command not found", ": not found"})
         if (lower.ends_with(end)) before = lower.substr(0, lower.size() - end.size());
-        if (!before.empty()) break;
-    }
     if (before.empty() && lower.ends_with(no_such_file)) {
         before = lower.substr(0, lower.size() - no_such_file.size());
         only_shells = true;  // cp and gcc write so of files
@@ -94,6 +91,8 @@ std::string after_a_shell(std::string_view lower) {
             continue;
         }
         who = part;
+        // Of a script, dash repeats the name: "./missing: 81: ./missing: flex: not found".
+        numbered = numbered || (!parts.empty() && is_digits(base::trim(parts.back())));
         break;
     }
     const std::string_view shell = base::base_name(who);
@@ -106,11 +105,10 @@ std::string after_a_shell(std::string_view lower) {
 }  // namespace
 
 std::string missing_program(std::string_view lower) {
-    if (lower.find("not found") == std::string_view::npos &&
-        lower.find("no such file") == std::string_view::npos &&
-        lower.find("execute") == std::string_view::npos &&
-        lower.find("exit code 127") == std::string_view::npos &&
-        lower.find("not installed") == std::string_view::npos)
+    constexpr std::string_view signs[] = {"not found", "no such file", "execute", "exit code 127",
+                                          "not installed"};
+    if (std::none_of(std::begin(signs), std::end(signs),
+                     [&](auto sign) { return lower.find(sign) != std::string_view::npos; }))
         return {};
     // GNU programs quote with typographic marks in a UTF-8 locale.
     std::string text = base::replace_all(lower, "\u2018", "'");

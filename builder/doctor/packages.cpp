@@ -23,6 +23,7 @@ struct Install {
     std::string_view red_hat;
     std::string_view suse;
     std::string_view word;
+    std::string_view variable;  // that names its folder; empty: none
 };
 using Key = std::pair<WantedKind, std::string>;
 
@@ -35,8 +36,10 @@ std::map<Key, Install> read_table() {
     std::map<Key, Install> table;
     for (const auto line : base::split_lines(templates::packages)) {
         const auto cells = base::split(line, '\t');
-        if (line.starts_with('#') || cells.size() != first_names + kinds.size()) continue;
-        const Install install{cells[0], cells[1], cells[2], cells[3]};
+        constexpr std::size_t last = first_names + kinds.size();
+        if (line.starts_with('#') || cells.size() < last) continue;
+        const Install install{cells[0], cells[1], cells[2], cells[3],
+                              cells.size() > last ? cells[last] : std::string_view()};
         for (std::size_t i = 0; i < kinds.size(); ++i) {
             for (const auto name : base::split(cells[first_names + i], ' ')) {
                 if (name != none) table.emplace(Key(kinds[i], base::ascii_lower(name)), install);
@@ -75,6 +78,14 @@ constexpr auto namings = std::to_array<Naming>({
     {WantedKind::package, "the system library `", "` required by"},
     {WantedKind::package, "did not find ", " headers"},
     {WantedKind::package, "did not find ", " version"},
+    {WantedKind::package, "unable to load dependency ", ","},
+    {WantedKind::package, "no ", " libraries found"},
+    {WantedKind::package, "no ", " resources found"},
+    {WantedKind::package, "", " (http://www.netlib"},
+    {WantedKind::package, "could not find directory of ", " installation"},
+    {WantedKind::package, "", "_home is not set"},
+    {WantedKind::package, "", "_home environment variable is not"},
+    {WantedKind::program, "cannot be built without ", " in the path"},
     {WantedKind::program, "", " executable not found"},
 });
 
@@ -120,13 +131,12 @@ const Install* find_install(const Wanted& wanted) {
         return found == table.end() ? nullptr : &found->second;
     };
     const Install* install = look_up(wanted.kind, wanted.name);
-    if (install != nullptr || wanted.kind == WantedKind::nothing || wanted.kind == WantedKind::header)
+    if (install != nullptr || (wanted.kind != WantedKind::library && wanted.kind != WantedKind::package))
         return install;
     // CMake, Meson and the linker call one thing by several names.
     for (const WantedKind kind : {WantedKind::package, WantedKind::library}) {
         for (const std::string& name :
              {wanted.name, "lib" + wanted.name, wanted.name.substr(wanted.name.starts_with("lib") ? 3 : 0)}) {
-            if (wanted.kind == WantedKind::program) break;
             if (const Install* other = look_up(kind, name); other != nullptr) return other;
         }
     }
@@ -176,7 +186,8 @@ std::string install_commands(const Wanted& wanted) {
     std::string text = "Debian, Ubuntu: apt-get install " + std::string(install->debian);
     if (install->red_hat != none) text += "; Red Hat: dnf install " + std::string(install->red_hat);
     if (install->suse != none) text += "; SUSE: zypper install " + std::string(install->suse);
-    return text + "; modules: module spider " + std::string(install->word);
+    text += "; modules: module spider " + std::string(install->word);
+    return install->variable.empty() ? text : text + "; or its folder in " + std::string(install->variable);
 }
 
 std::string search_commands(const Wanted& wanted) {

@@ -28,12 +28,9 @@ bool is_hidden_by(const DoctorRule& earlier, const DoctorRule& rule, std::string
 const DoctorRule* hider_of(const std::vector<DoctorRule>& rules, const DoctorRule& rule) {
     const DoctorRule* hider = nullptr;
     for (const auto& pattern : rule.patterns) {
-        const DoctorRule* found = nullptr;
-        for (const DoctorRule* one = rules.data(); one != &rule && found == nullptr; ++one) {
-            if (is_hidden_by(*one, rule, pattern)) found = one;
-        }
-        if (found == nullptr) return nullptr;
-        hider = found;
+        hider = std::find_if(rules.data(), &rule,
+                             [&](const auto& one) { return is_hidden_by(one, rule, pattern); });
+        if (hider == &rule) return nullptr;
     }
     return hider;
 }

@@ -18,6 +18,7 @@ TEST_CASE("the name of a missing program is found in each tool's notation") {
         {"cmake: command not found", "cmake"},
         {"zsh: command not found: cmake", "cmake"},
         {"./configure: line 12: gtkdocize: command not found", "gtkdocize"},
+        {"binutils/missing: 81: binutils/missing: flex: not found", "flex"},
         {"make[1]: swig: no such file or directory", "swig"},
         {"/bin/sh: /opt/cuda/bin/nvcc: no such file or directory", "nvcc"},
         {"env: \u2018cargo\u2019: no such file or directory", "cargo"},

@@ -75,13 +75,13 @@ TEST_CASE("what to install is commands to paste, for the distributions that the 
     CHECK(
         commands_for("fatal error: hdf5.h: No such file or directory") ==
         "Debian, Ubuntu: apt-get install libhdf5-dev; Red Hat: dnf install hdf5-devel; SUSE: zypper install "
-        "hdf5-devel; modules: module spider hdf5");
+        "hdf5-devel; modules: module spider hdf5; or its folder in HDF5_DIR");
     CHECK(commands_for("fatal error: libaio.h: No such file or directory") ==
           "Debian, Ubuntu: apt-get install libaio-dev; modules: module spider libaio");
     CHECK(commands_for("/usr/bin/ld: cannot find -lssl") ==
           "Debian, Ubuntu: apt-get install libssl-dev; Red Hat: dnf install openssl-devel; SUSE: zypper "
           "install "
-          "libopenssl-devel; modules: module spider openssl");
+          "libopenssl-devel; modules: module spider openssl; or its folder in OPENSSL_DIR");
     CHECK(commands_for("make: nasm: No such file or directory") ==
           "Debian, Ubuntu: apt-get install nasm; modules: module spider nasm");
     CHECK(commands_for("fatal error: nobody-has-this.h: No such file or directory").empty());
