@@ -66,11 +66,11 @@ int run_site_check(const CheckOptions& options) {
     if (!site) return complain(site.error(), exit_usage);
     const auto recipes = read_recipes(*site);
     if (!recipes) return complain(recipes.error(), exit_usage);
-    const auto lines = check_site(*site, *recipes, base::current_environment());
+    const auto lines = check_site(*site, *recipes, agent_environment(*site));
     record_check(*site, lines);
     if (options.report) {
         const auto report =
-            make_site_report(*site, options.site, base::current_environment(), lines, base::SystemClock());
+            make_site_report(*site, options.site, agent_environment(*site), lines, base::SystemClock());
         if (!report) return complain(report.error(), exit_failed);
         print(options.json ? render_site_report_json(*report) : render_site_report(*report));
         return all_good(lines) ? exit_well : exit_failed;

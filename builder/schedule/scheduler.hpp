@@ -45,6 +45,7 @@ struct QueueSettings {
     // What no directive line may name here, because the site refuses such jobs: of cores, gpus, memory and
     // nodes.
     std::vector<JobPart> not_asked = {};
+    std::string cluster = {};  // Slurm: another one than that of this machine
     [[nodiscard]] std::vector<std::string> all_options() const {
         std::vector<std::string> all = options;
         all.insert(all.end(), node_options.begin(), node_options.end());

@@ -58,6 +58,10 @@ struct BatchSystem {
     std::string_view queue_key;  // the key of [scheduler] in site.toml that names a queue: "partition"
     // Variables that locate the server and authenticate the user: sbatch and qsub get them, and so does cron.
     std::span<const std::string_view> server_variables;
+    // The variable that names another cluster to all of its programs, and the options that name it to one
+    // alone; empty: it has none.
+    std::string_view cluster_variable = {};
+    std::span<const std::string_view> cluster_options = {};
     // The directive lines of a job.
     std::string (*render_header)(const JobRequest&, const QueueSettings& of_builds);
     std::string (*render_user_header)(const UserJob&);

@@ -130,9 +130,12 @@ void check_queue_keys(io::TomlTable& table, const Site& site) {
         const bool is_queue = std::any_of(kinds.begin(), kinds.end(), [&](const SchedulerKind* kind) {
             return kind->batch && kind->batch->queue_key == name;
         });
-        const bool is_of_batch =
-            is_queue || name == "account" || name == "accounts" || name == "options" || name == "gpus";
-        if (batch ? is_queue && batch->queue_key != name : is_of_batch)
+        const bool is_of_batch = is_queue || name == "account" || name == "accounts" || name == "options" ||
+                                 name == "gpus" || name == "cluster";
+        if (batch && name == "cluster" && batch->cluster_variable.empty())
+            table.report(name, "jobs of `kind = \"" + std::string(site.scheduler->name) +
+                                   "\"` name no other cluster; leave it off");
+        else if (batch ? is_queue && batch->queue_key != name : is_of_batch)
             table.report(name, "unknown key `" + name + "` of `kind = \"" +
                                    std::string(site.scheduler->name) + "\"`" +
                                    (batch ? "; did you mean `" + std::string(batch->queue_key) + "`?" : ""));
@@ -186,6 +189,35 @@ void check_scheduler(io::TomlTable table, Site& site) {
     if (!table.has("max_walltime_minutes"))
         site.max_walltime_minutes = site.scheduler->batch ? site.minutes : default_max_walltime_minutes;
     check_build_node(table, site);
+}
+
+// A cluster that an option names gets the jobs, but no question about them.
+void check_options(io::TomlTable table, const std::vector<std::string>& options, const Site& site) {
+    if (!site.scheduler->batch) return;
+    for (const std::string_view refused : site.scheduler->batch->cluster_options) {
+        for (const std::string& option : options) {
+            if (!option.starts_with(refused)) continue;
+            const std::string_view rest = std::string_view(option).substr(refused.size());
+            const bool is_longer_word =
+                refused.starts_with("--") && !rest.empty() && rest[0] != '=' && rest[0] != ' ';
+            if (!is_longer_word)
+                table.report("options", "`" + option +
+                                            "` sends jobs to a cluster that is not asked about them; "
+                                            "name it with `cluster` in `[scheduler]`");
+        }
+    }
+}
+
+void check_all_options(io::TomlTable& root, const Site& site) {
+    check_options(root.table_or_empty("scheduler"), site.queue.options, site);
+    io::TomlTable tests = root.table_or_empty("hardware_tests");
+    if (const auto& gpu = site.hardware_tests.gpu) check_options(tests.table("gpu"), gpu->options, site);
+    if (const auto& several = site.hardware_tests.multi_node)
+        check_options(tests.table("multi_node"), several->options, site);
+    if (site.users) check_options(root.table("users"), site.users->options, site);
+    std::size_t at = 0;
+    for (const io::TomlTable& node : root.tables("node"))
+        check_options(node, site.nodes[at++].options, site);
 }
 
 void check_hardware_tests(io::TomlTable kinds, Site& site) {
@@ -304,13 +336,17 @@ void check_site(io::TomlTable& root, Site& site) {
     check_hardware_tests(root.table_or_empty("hardware_tests"), site);
     if (site.users) check_users(root.table("users"), site);
     check_replacements(root, site);
+    check_all_options(root, site);
 }
 
 io::TomlRows<Site> job_rows() {
     using S = Site;
     using H = HardwareTestSettings;
     io::TomlRows<QueueSettings> of_builds = queue_rows();
-    of_builds.add({key("gpus", &QueueSettings::gpus, {.range = {0, 64}})});
+    of_builds.add(
+        {key("cluster", &QueueSettings::cluster,
+             {.fallback = "that of this machine", .check = must(fits_into_a_directive, directive_form)}),
+         key("gpus", &QueueSettings::gpus, {.range = {0, 64}})});
     return {
         table("scheduler", &S::queue, of_builds),
         parsed<kind_named>(
@@ -421,6 +457,14 @@ std::filesystem::path GovernorSettings::path() const {
 void note_places(const io::TomlTable& table, const std::string& section, KeyPlaces& places) {
     for (const std::string& key : table.keys())
         places[section + key] = table.place(key);
+}
+
+EnvironmentMap agent_environment(const Site& site) {
+    EnvironmentMap environment = base::current_environment();
+    if (!site.queue.cluster.empty())
+        environment.insert_or_assign(std::string(site.scheduler->batch->cluster_variable),
+                                     site.queue.cluster);
+    return environment;
 }
 
 void send_to(QueueSettings& jobs, const NodeType& node) {

@@ -299,6 +299,9 @@ struct Site {
 // The name in "${NAME}" of UserSettings::library_path; empty: it is a folder.
 [[nodiscard]] std::string path_variable(std::string_view entry);
 
+// The environment of this process, with the batch system's variable that names the site's `cluster`.
+[[nodiscard]] EnvironmentMap agent_environment(const Site& site);
+
 // Sends jobs to nodes of this type: to its queue, where they name none, and by what it permits.
 void send_to(QueueSettings& jobs, const NodeType& node);
 // The same for jobs that have the settings of builds: those of another node type do not hold.

@@ -115,8 +115,8 @@ void Workplace::connect(const EnvironmentMap& environment, std::function<void(co
 base::Result<std::unique_ptr<Workplace>> Workplace::open(const fs::path& site_file, Note note,
                                                          RunSettings settings) {
     std::unique_ptr<Workplace> place(new Workplace);
-    const auto environment = base::current_environment();
-    WHEELYARD_TRY(place->read(site_file, environment));
+    WHEELYARD_TRY(place->read(site_file, base::current_environment()));
+    const auto environment = agent_environment(place->site_);
     WHEELYARD_ASSIGN(auto governor, find_governor(place->site_.governor));
     place->connect(environment, std::move(settings.warn));
     AgentParts parts{Ports{.site = place->site_,

@@ -1,4 +1,4 @@
-"""Jobs that slurmctld has forgotten: the agent learns how they ended from sacct alone, asked of a real slurmdbd on a real MariaDB."""
+"""What takes a real slurmdbd on a real MariaDB: jobs that slurmctld has forgotten, whose ends sacct alone tells, and jobs of another cluster."""
 
 import shutil
 import tempfile
@@ -90,6 +90,47 @@ class SlurmAccountingTest(batch_suite.BatchCase):
             used, row = self.first(package)["job"]["end"], report[package]
             self.assertEqual((used["seconds"], used["memory_kib"]), (int(row["ElapsedRaw"]), row["memory_kib"]), (package, used, row))
             self.assertTrue(used["scheduler_status"].startswith(row["State"].split()[0]), (package, used, row))
+
+
+@unittest.skipIf(MISSING, f"no Slurm with accounting here: {' '.join(MISSING)} missing")
+class OtherClusterTest(batch_suite.BatchCase):
+    scheduler = 'kind = "slurm"\ncluster = "other"\npartition = "main"\nmemory_mib = 256\ncores = 1\n'
+
+    @classmethod
+    def setUpClass(cls):
+        folder = Path(tempfile.mkdtemp(prefix="wheelyard-slurm-"))
+        cls.addClassCleanup(shutil.rmtree, folder, ignore_errors=True)
+        cls.here = cls.enterClassContext(SlurmCluster(folder / "here", accounting=True))
+        cls.batch = cls.enterClassContext(SlurmCluster(folder / "there", name="other", beside=cls.here))
+
+    def make_site(self, *packages: str, **more) -> batch_suite.BatchSite:
+        site = super().make_site(*packages, **more)
+        site.batch = self.here  # the agent's machine is one of this cluster
+        return site
+
+    def test_jobs_go_to_the_other_cluster_and_it_is_asked_how_they_end(self):
+        self.make_site(WELL)
+        checked = self.site.builder("site", "check")
+        self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
+        name = self.start_and_hold()
+        self.assertEqual(self.batch.state(name), "RUNNING")
+        self.assertEqual(self.here.jobs(), [])
+        self.batch.kill_job(name)
+        self.tick_until("the end of the first job", lambda: self.attempts()[0]["state"] == "failed")
+        self.assert_failure(self.attempts()[0], "job.killed")
+        self.open_gate()
+        self.settle(WELL)
+        self.assertEqual(self.attempts()[-1]["number"], 2)
+        self.assertLessEqual({attempt["id"] for attempt in self.attempts()}, set(self.batch.jobs()))
+        self.assertEqual(self.here.jobs(), [])
+
+    def test_a_build_that_is_cancelled_is_cancelled_there(self):
+        self.make_site(WELL)
+        name = self.start_and_hold()
+        done = self.site.builder("cancel", name)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.tick_until("the end of the job", lambda: self.attempts()[0]["state"] == "failed")
+        self.batch.wait("the end of the job there", lambda: self.batch.state(name) in ("CANCELLED", ""))
 
 
 if __name__ == "__main__":

@@ -161,6 +161,8 @@ constexpr MachineQuestion questions[] = {
      "scontrol show config | grep -i -E '^(AccountingStorageType|MinJobAge|EnforcePartLimits)'"},
 };
 
+constexpr std::string_view cluster_options[] = {"--clusters", "-M"};  // sbatch(1)
+
 std::unique_ptr<Scheduler> make(const QueueSettings& settings, const EnvironmentMap& agent,
                                 const base::Clock& /*clock*/) {
     return std::make_unique<SlurmScheduler>(settings, agent);
@@ -179,6 +181,7 @@ std::string render_user_header(const UserJob& job) {
     add("--time=" + std::to_string(job.max_walltime_minutes));
     if (!job.queue.queue.empty()) add("--partition=" + job.queue.queue);
     if (!job.queue.account.empty()) add("--account=" + job.queue.account);
+    if (!job.queue.cluster.empty()) add("--clusters=" + job.queue.cluster);
     add("--export=NONE");
     for (const auto& option : job.queue.all_options())
         add(option);
@@ -210,6 +213,8 @@ extern constinit const SchedulerKind slurm_kind = {
             .submit = "sbatch",
             .queue_key = "partition",
             .server_variables = slurm::server_variables,
+            .cluster_variable = "SLURM_CLUSTERS",
+            .cluster_options = cluster_options,
             .render_header = slurm::render_header,
             .render_user_header = render_user_header,
             .check = check,

@@ -176,6 +176,23 @@ TEST_CASE("a password in the registry's URL is never repeated") {
               .find("hunter2") == std::string::npos);
 }
 
+TEST_CASE(
+    "another cluster is named by a key, never by an option, and only where its programs know of clusters") {
+    const std::string slurm = good + std::string("[scheduler]\nkind = \"slurm\"\n");
+    CHECK(parse_site(slurm + "cluster = \"other\"\n", "/site.toml")->queue.cluster == "other");
+    for (const std::string option : {"--clusters=other", "--clusters other", "-M other", "-Mother"})
+        CHECK(complaint(slurm + "options = [\"" + option + "\"]\n").find("name it with `cluster`") !=
+              std::string::npos);
+    CHECK(complaint(slurm + "[hardware_tests.gpu]\noptions = [\"-M other\"]\n").find("`cluster`") !=
+          std::string::npos);
+    CHECK(complaint(slurm + "[[node]]\nname = \"n\"\noptions = [\"-M other\"]\n").find("`cluster`") !=
+          std::string::npos);
+    CHECK(complaint(slurm + "options = [\"--mem-bind=local\", \"--clusters-of-mine\"]\n").empty());
+    const std::string pbs = good + std::string("[scheduler]\nkind = \"pbs\"\n");
+    CHECK(complaint(pbs + "options = [\"-M me@host\"]\n").empty());  // qsub(1B): to whom mail goes
+    CHECK(complaint(pbs + "cluster = \"other\"\n").find("no other cluster") != std::string::npos);
+}
+
 TEST_CASE("a site without a registry and wants is valid") {
     const auto site = parse_site(
         "config_version = 1\nname = \"x\"\n[state]\ndirectory = \"s\"\n[work]\ndirectory = \"w\"\n"

@@ -59,10 +59,14 @@ NODE = 'mount --bind "$0" "$1" && mount --bind "$2" /etc/hosts && shift 2 && exe
 
 class SlurmCluster:
     def __init__(self, folder: Path, cpus: int = 8, memory_mib: int = 4096, partitions: tuple[str, ...] = (), nodes: int = 1,
-                 own_disk: Path | None = None, accounting: bool = False, plugin: str = "", polls_memory: bool = False):
-        """`partitions`: names beside `main` and `urgent`, without limits. `plugin`: of job submissions; `lua` reads job_submit.lua in `folder`."""
+                 own_disk: Path | None = None, accounting: bool = False, plugin: str = "", polls_memory: bool = False, name: str = "yard",
+                 beside: "SlurmCluster | None" = None):
+        """`partitions`: names beside `main` and `urgent`, without limits. `plugin`: of job submissions; `lua` reads job_submit.lua in `folder`.
+        `beside`: a cluster with accounting whose munge and slurmdbd this one shares, so that each can be named to the other's programs."""
         self.folder = folder
-        self.node = f"yard{os.getpid()}"  # cgroups bear its name, and another cluster may run beside this one
+        self.name = name
+        self.beside = beside
+        self.node = f"{name}{os.getpid()}"  # cgroups bear its name, and another cluster may run beside this one
         self.nodes = [self.node] + [f"{self.node}n{number}" for number in range(2, nodes + 1)]
         self.own_disk = own_disk
         self.cpus = cpus
@@ -75,6 +79,11 @@ class SlurmCluster:
         self.daemons = Daemons()
         *self.ports, accounting_port = (free_port() for _ in range(2 + nodes))
         self.accounting = SlurmAccounting(folder, accounting_port, folder / "munge" / "socket") if accounting else None
+
+    @property
+    def shared(self) -> "SlurmCluster":
+        """The cluster that has the munge and the accounting of this one."""
+        return self.beside or self
 
     @property
     def environment(self) -> dict[str, str]:
@@ -91,18 +100,21 @@ class SlurmCluster:
         # A busy server is no reason for a test to fail: what it asks by itself may take longer than what an agent asks.
         self.patient_config.write_text(re.sub(r"MessageTimeout=\d+", f"MessageTimeout={PATIENCE_S}", self.config.read_text()))
         try:
-            self.launch("munged", "--foreground", "--force", f"--key-file={key}", f"--socket={self.folder}/munge/socket",
-                        f"--pid-file={self.folder}/munge/pid", f"--log-file={self.folder}/munge/log",
-                        f"--seed-file={self.folder}/munge/seed")
-            self.wait("munge's socket", (self.folder / "munge" / "socket").exists)
-            if self.accounting is not None:
-                self.accounting.start(self.environment)
+            if self.beside is None:
+                self.start_shared(key)
             self.start_controller()
             self.start_nodes()
         except BaseException:
             self.__exit__()
             raise
         return self
+
+    def start_shared(self, key: Path) -> None:
+        self.launch("munged", "--foreground", "--force", f"--key-file={key}", f"--socket={self.folder}/munge/socket",
+                    f"--pid-file={self.folder}/munge/pid", f"--log-file={self.folder}/munge/log", f"--seed-file={self.folder}/munge/seed")
+        self.wait("munge's socket", (self.folder / "munge" / "socket").exists)
+        if self.accounting is not None:
+            self.accounting.start(self.environment)
 
     def __exit__(self, *_) -> None:
         try:
@@ -125,12 +137,12 @@ class SlurmCluster:
                         f"CoresPerSocket={self.cpus} ThreadsPerCore=1 RealMemory={self.memory_mib} State=UNKNOWN\n"
                         for node, port in zip(self.nodes, self.ports[1:]))
         user = subprocess.run(["id", "-un"], capture_output=True, text=True, check=True).stdout.strip()
-        accounting = self.accounting.slurm_config if self.accounting else f"MinJobAge=3600\nJobAcctGatherFrequency={0 if self.limits_memory else 1}\n"
+        accounting = self.shared.accounting.slurm_config if self.shared.accounting else f"MinJobAge=3600\nJobAcctGatherFrequency={0 if self.limits_memory else 1}\n"
         tracking += "" if self.limits_memory else "JobAcctGatherParams=OverMemoryKill\n"
-        self.config.write_text(f"""ClusterName=yard
+        self.config.write_text(f"""ClusterName={self.name}
 SlurmctldHost={host}(127.0.0.1)
 SlurmctldPort={self.ports[0]}
-AuthInfo=socket={self.folder}/munge/socket
+AuthInfo=socket={self.shared.folder}/munge/socket
 CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
 SlurmUser={user}
 SlurmdUser={user}
