@@ -13,5 +13,5 @@ dist.all_reduce(value)
 size = dist.get_world_size()
 assert value.item() == size, (value.item(), size)
 if dist.get_rank() == 0:
-    print(f"{size} ranks, torch {torch.__version__}, {backend}, {device.type}")
+    print(f"{size} ranks, torch {torch.__version__}, {backend}, {device.type}, {len(os.sched_getaffinity(0))} cores each")
 dist.destroy_process_group()

@@ -58,12 +58,13 @@ for package in "${packages[@]}"; do
     cp -r "@STOCK@/$package/." "$prefix"
 done
 """
-# Starts ranks as Open MPI's mpirun does in a job of Slurm. Ranks of its own node have its variables; only those of -x surely go to other nodes.
+# Starts ranks as Open MPI's mpirun does in a job of Slurm: up to two are bound to a core each, unless told otherwise. Ranks of its own node have its variables; only those of -x surely go to other nodes.
 MPIRUN = r"""#!/bin/bash
 set -eu
-ranks=1 names=()
+ranks=1 names=() bound=yes
 while :; do
     case ${1-} in
+    --bind-to) test "$2" != none || bound=no; shift 2 ;;
     -n) ranks=$2; shift 2 ;;
     -x) names+=("$2"); shift 2 ;;
     -*) echo "mpirun: unrecognized argument $1" >&2; exit 1 ;;
@@ -73,9 +74,11 @@ done
 kept=PATH,LD_LIBRARY_PATH,LOADEDMODULES,CUDA_VISIBLE_DEVICES,HOME,USER,TMPDIR,OMP_NUM_THREADS,WHEELYARD_ENVIRONMENT
 export=ALL
 test "${SLURM_JOB_NUM_NODES-1}" = 1 || export=$kept$(printf ',%s' "${names[@]}")
+test "$ranks" -le 2 || bound=no
 exec srun --ntasks="$ranks" --export="$export" bash -c '
+test "$0" = no || taskset -cp "$(($(taskset -cp $$ | sed "s/.*: //; s/[-,].*//")))" $$ >/dev/null
 export OMPI_COMM_WORLD_RANK=$SLURM_PROCID OMPI_COMM_WORLD_SIZE=$SLURM_NTASKS OMPI_COMM_WORLD_LOCAL_RANK=$SLURM_LOCALID
-exec "$@"' rank "$@"
+exec "$@"' "$bound" "$@"
 """
 COMPILERS = {"icx": "gcc", "icpx": "g++", "cc": "mpicc", "CC": "mpicxx", "mpicc": "mpicc", "mpicxx": "mpicxx", "gcc": "gcc", "g++": "g++", "hipcc": "g++"}
 GPU_LIBRARIES = {"cuda/": "libcudart.so.@", "cudatoolkit/": "libcudart.so.@", "CUDA/": "libcudart.so.@", "rocm/": "libamdhip64.so.@", "oneapi/": "libsycl.so.8"}

@@ -292,6 +292,8 @@ class Box:
         if done.returncode != 0 or not re.search(r"\d+ ranks, torch ", log):
             raise Failed(done.stdout + done.stderr + log)
         self.ranks = re.search(r"\d+ ranks, .*", log)[0]
+        if self.ranks.endswith(" 1 cores each") and os.cpu_count() > 1:
+            raise Failed(f"its ranks are bound to one core each: {self.ranks}")
 
     def train(self, torch: str) -> list[str]:
         """docs/how-to/ddp.py by a copy of job.sh, with a real torch in place of the stand-in and a rank on each node; a second job resumes."""
