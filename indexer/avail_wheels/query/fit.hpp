@@ -48,7 +48,7 @@ using Taken = std::pair<const Candidate*, std::vector<std::string>>;
 using RequiredFit = std::function<Fit(const Taken& taken)>;
 
 // What an installer takes of the source for a requirement, "torch>=2.4": the same for all that require it.
-using TakenBy = std::map<std::string, std::vector<const Candidate*>, std::less<>>;
+using TakenBy = TextMap<std::vector<const Candidate*>>;
 
 // How an installer takes what a wheel requires.
 struct Installing {
