@@ -107,6 +107,7 @@ Installing NodeJudge::how(const Candidate& candidate, const std::vector<std::str
     how.extras.insert(how.extras.end(), extras.begin(), extras.end());
     how.owned = [this](const std::string& project) { return ownership_.wheels(project); };
     how.has = [this](const std::string& project) { return ownership_.has(project); };
+    how.of_folder = ownership_.of_folder();
     how.known = &taken_;
     return how;
 }

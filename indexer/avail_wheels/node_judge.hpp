@@ -26,6 +26,7 @@ class Ownership {
     const std::vector<Candidate>* has(const std::string& project);
     // The same wheel among those of a project that was asked for before; nullptr: there is none.
     [[nodiscard]] const Candidate* find_asked(const Candidate& wheel) const;
+    [[nodiscard]] bool of_folder() const { return wheel_list_ == nullptr && source_.index_url.empty(); }
     // Of a folder, reads a wheel of wheels(). False: there is no more to know of it.
     bool read_facts(const Candidate& wheel);
     void keep_facts() {

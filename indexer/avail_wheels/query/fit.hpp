@@ -53,7 +53,8 @@ using TakenBy = TextMap<std::vector<const Candidate*>>;
 // How an installer takes what a wheel requires.
 struct Installing {
     OwnedWheels owned = {};
-    OwnedWheels has = {};  // of an index without upstreams all, also those that it does not own
+    OwnedWheels has = {};    // of an index without upstreams all, also those that it does not own
+    bool of_folder = false;  // the source is a folder of wheels, whose install line takes nothing else
     const LockedVersions* locked = nullptr;  // decides about requirements alone: `owned` is not asked
     TakenBy* known = nullptr;                // of this node; filled, where it is given
     RequiredFit required = {};               // none: that a requirement can be installed is enough
