@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""avail_wheels beside the script of the Alliance's clusters, in 140 combinations of names and options.
+"""avail_wheels beside the script of the Alliance's clusters, in 160 combinations of names and options.
 
     bench/avail_options.py build/release/bin/avail_wheels V/bin/python FOLDER/avail_wheels.py
 
-Their script is not part of this project. It needs a virtual environment V with tabulate, packaging 21.3, pip 24.2 and pyparsing.
-Both programs run in an environment like that of their nodes, over the same folders. Standard output and exit code are compared.
+Their script (version 2.1.3 of ComputeCanada/avail_wheels) is not part of this project. It needs a virtual environment V with
+tabulate, packaging 21.3, pip 24.2 and pyparsing. Both programs run in an environment like that of their nodes, over the same folders. Standard output and exit code are compared.
 Each combination that differs needs a reason of reason_of(),
 otherwise the exit code is 1. `--table` prints the table for
 docs/reference/avail_wheels.md.
@@ -24,13 +24,14 @@ WHEELHOUSE = {
     "generic/generic": [
         "certifi-2023.7.22-py3-none-any.whl", "h5netcdf-0.7.4-py2.py3-none-any.whl", "h5netcdf-1.3.0+computecanada-py3-none-any.whl",
         "packaging-21.3-py3-none-any.whl", "pydicom-0.9.9-py3-none-any.whl", "pydicom-1.1.0-1-py2.py3-none-any.whl",
-        "tabulate-0.8.10-py3-none-any.whl",
+        "pytz-2004d-py3-none-any.whl", "pytz-2023.3-py3-none-any.whl", "tabulate-0.8.10-py3-none-any.whl",
     ],
     "gentoo2023/generic": [
         "numpy-1.21.6+computecanada-cp310-cp310-linux_x86_64.whl", "numpy-1.26.4+computecanada-cp310-cp310-linux_x86_64.whl",
         "numpy-1.26.4+computecanada-cp311-cp311-linux_x86_64.whl", "netCDF4-1.5.8+computecanada-cp310-cp310-linux_x86_64.whl",
         "scipy-1.9.3+computecanada-cp311-cp311-linux_x86_64.whl", "scipy-1.11.2+computecanada-cp310-cp310-linux_x86_64.whl",
         "scipy-1.11.2+computecanada-cp311-cp311-linux_x86_64.whl",
+        "scipy-1.11.2+other-cp311-cp311-linux_x86_64.whl", "scipy-1.12.0rc1+computecanada-cp311-cp311-linux_x86_64.whl",
         "shiboken6-6.5.0-6.5.0-cp37-abi3-linux_x86_64.whl",
     ],
     "gentoo2023/avx2": [
@@ -43,7 +44,7 @@ WHEELHOUSE = {
 }
 PYTHONS = ["3.10.2", "3.11.5"]
 
-NAMES = [(), ("numpy",), ("*cdf*",), ("numpy", "scipy", "nothing"), ("numpy<1.23",), ("TORCH",), ("torch==2.1.0+computecanada",)]
+NAMES = [(), ("numpy",), ("*cdf*",), ("numpy", "scipy", "nothing"), ("numpy<1.23",), ("TORCH",), ("torch==2.1.0+computecanada",), ("pytz",)]
 OPTIONS = [(), ("--all-versions",), ("--all_versions", "--condense"), ("-v", "1.26.4"), ("-v", "1.2*"), ("-p", "3.11"),
            ("-p", "3.10", "3.11"), ("--all_pythons",), ("-a", "avx2"), ("-a", "avx2", "generic"), ("--all-archs",), ("--all",),
            ("--raw",), ("--raw", "--all-versions"), ("--condense", "--all-pythons"),
@@ -54,6 +55,10 @@ PATTERN = "`-v 1.2*` with a name: theirs lists nothing (PEP 440 has only `1.2.*`
 NAMELESS = "`-v` without a name: theirs ignores it and lists all versions, ours lists that version of everything"
 REPEATED = "wheels that differ in no column that is shown: theirs repeats the row, ours has it once"
 STABLE_ABI = "an `abi3` wheel for an older Python, which pip takes: theirs does not list it"
+PRERELEASE = "a pre-release with a name and `--all-versions`: theirs never lists it, ours lists every version, as the option says"
+LOCAL = "several local versions of the newest version: theirs lists the one that sorts last, ours all, as `2.4.0+cu126` and `2.4.0+cpu`"
+NUMBERS = "versions that are all numbers: theirs aligns them as numbers and shows 1.10 as 1.1, ours shows them as they are"
+NO_VERSION = "a file whose version is none of PEP 440 (`2004d`): theirs lists it, ours passes it over as pip does since 24.1"
 ORDER = "`--raw`: theirs in the order of the folder, ours in that of the table"
 
 
@@ -75,10 +80,14 @@ def ask(command: list[str], words: tuple[str, ...], environment: dict[str, str])
     return done.returncode, done.stdout, done.stderr
 
 
-def rows_of(text: str) -> Counter[str]:
+def lines_of(text: str) -> list[str]:
     """The lines without the table's lines and widths."""
-    words = (re.sub(r"[\s|]+", " ", line).strip() for line in text.splitlines())
-    return Counter(line for line in words if re.search(r"\w", line))
+    words = (re.sub(r'[\s|]+|style="text-align: right;"', " ", line).strip() for line in text.splitlines())
+    return [re.sub(" +", " ", line) for line in words if re.search(r"\w", line)]
+
+
+def rows_of(text: str) -> Counter[str]:
+    return Counter(lines_of(text))
 
 
 def reason_of(words: tuple[str, ...], ours: tuple[int, str, str], theirs: tuple[int, str, str]) -> str | None:
@@ -87,6 +96,8 @@ def reason_of(words: tuple[str, ...], ours: tuple[int, str, str], theirs: tuple[
         return TRACEBACK
     if ours[0] != theirs[0]:
         return None
+    if lines_of(ours[1]) == lines_of(theirs[1]):
+        return NUMBERS
     if "-v" in words:
         return NAMELESS if words[0] == "-v" else PATTERN if "1.2*" in words and not rows_of(theirs[1]) - rows_of(ours[1]) else None
     mine, other = rows_of(ours[1]), rows_of(theirs[1])
@@ -97,6 +108,10 @@ def reason_of(words: tuple[str, ...], ours: tuple[int, str, str], theirs: tuple[
             reasons.add(REPEATED)
         elif re.search(r"\bshiboken6\b", row) and row in mine:
             reasons.add(STABLE_ABI)
+        elif re.search(r"\bpytz\b", row):
+            reasons.add(NO_VERSION)
+        elif re.search(r"\bscipy\b", row):
+            reasons.add(PRERELEASE if {"--all-versions", "--all_versions", "--all"} & set(words) else LOCAL)
         else:
             return None
     if "--raw" in words:

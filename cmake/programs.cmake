@@ -2,7 +2,7 @@
 wheelyard_program(wheelyard-builder  builder/main.cpp              base site builder)
 wheelyard_program(wheelyard-governor builder/governor/main.cpp     base admission launch governor)
 wheelyard_static(wheelyard-governor governor launch admission memory base)
-wheelyard_program(avail_wheels       indexer/avail_wheels/main.cpp base io inspect wire avail_wheels)
+wheelyard_program(avail_wheels       indexer/avail_wheels/main.cpp base io inspect wire avail_wheels proof)
 # The same for any machine of its kind: no library of the system, the network by the program curl.
 wheelyard_program(avail_wheels-static indexer/avail_wheels/main.cpp base io inspect wire avail_wheels)
 target_compile_definitions(avail_wheels-static PRIVATE WHEELYARD_STATIC)

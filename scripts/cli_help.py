@@ -5,9 +5,9 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
-# Who reads the page of each program. wheelyard-governor lists its subcommands in prose, so they are named here.
+# Who reads the page of each program. Some list their subcommands in prose, so these are named here.
 PROGRAMS = {
-    "avail_wheels": ("researchers", []),
+    "avail_wheels": ("researchers", ["login", "logout", "verify"]),
     "wheelyard-builder": ("staff of a site", []),
     "wheelyard-governor": ("researchers and staff of a site", ["history", "bound"]),
     "wheelyard-indexer": ("operators of a registry", []),

@@ -41,6 +41,7 @@ constexpr const char* examples =
     "    avail_wheels torch --web                   its page, for this machine\n"
     "    avail_wheels torch --modules               what it was built against\n"
     "    avail_wheels login                         a token of yours, by your account; logout ends it\n"
+    "    avail_wheels verify WHEEL                  what proves a wheel that lies here\n"
     "    eval \"$(avail_wheels --completion bash)\"\n"
     "\n"
     "Wheels come from the first of these: --index-url or --wheelhouse, the node type's index, "
@@ -60,6 +61,20 @@ constexpr const char* login_examples =
     "    avail_wheels login https://wheels.example.org\n"
     "    avail_wheels logout\n\n"
     "A wheel of this name: avail_wheels --name login. Exit status: 0, 1 the log-in failed, 2 usage.";
+
+constexpr const char* verify_help =
+    "Proves wheels that lie here: the hash against the page of the index, what its registry signed about "
+    "them, and the attestations of their publishers (PEP 740). Files beside the wheel, WHEEL.prov and "
+    "WHEEL.pep740, are read before the index is asked.";
+constexpr const char* verify_examples =
+    "Examples:\n"
+    "    avail_wheels verify torch-2.4.0-cp312-cp312-linux_aarch64.whl --root root.json --uploaded-to main\n"
+    "    avail_wheels verify *.whl --index-url https://wheels.example.org/main/simple/\n"
+    "    avail_wheels verify demo-1.0-py3-none-any.whl --offline --sha256 9f86d081...\n\n"
+    "With --root or --key a wheel without a statement is not verified. A warning (a wheel from quarantine, "
+    "no --uploaded-to, an expired root) leaves the status 0. A wheel of this name: avail_wheels --name "
+    "verify. Exit status: 0 each file is proved by something and nothing speaks against it, 1 one is not, "
+    "2 usage.";
 
 constexpr const char* version_group = "Version";
 constexpr const char* python_group = "Python";
@@ -346,6 +361,19 @@ Leave usage_error(const std::string& what) {
     return {usage_status, "avail_wheels: error: " + what + "\nSee avail_wheels --help.\n"};
 }
 
+// Of a command whose word begins the arguments; nullopt: they are right.
+std::optional<Leave> parse_command(CLI::App& app, const std::vector<std::string>& arguments,
+                                   std::size_t help_columns) {
+    try {
+        app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend() - 1));
+    } catch (const CLI::CallForHelp&) {
+        return Leave{0, base::wrap_help(app.help(), help_columns)};
+    } catch (const CLI::ParseError& error) {
+        return usage_error(error.what());
+    }
+    return {};
+}
+
 }  // namespace
 
 std::variant<Options, Leave> parse_command_line(const std::vector<std::string>& arguments,
@@ -411,13 +439,41 @@ std::variant<LoginWords, Leave> parse_login(const std::vector<std::string>& argu
     app.add_option("--site", words.site_file,
                    "The site's file (default: $WHEELYARD_SITE, /etc/wheelyard/avail_wheels.toml)")
         ->type_name("FILE");
-    try {
-        app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend() - 1));
-    } catch (const CLI::CallForHelp&) {
-        return Leave{0, base::wrap_help(app.help(), help_columns)};
-    } catch (const CLI::ParseError& error) {
-        return usage_error(error.what());
-    }
+    if (auto leave = parse_command(app, arguments, help_columns)) return *std::move(leave);
+    return words;
+}
+
+std::variant<VerifyWords, Leave> parse_verify(const std::vector<std::string>& arguments,
+                                              std::size_t help_columns) {
+    VerifyWords words;
+    CLI::App app(verify_help, "avail_wheels " + std::string(verify_word));
+    app.footer(verify_examples);
+    app.add_option("FILE", words.files, "The wheels, under their published names")->required()->type_name("");
+    const auto file = [&](const char* name, std::filesystem::path& into, const char* help) {
+        app.add_option(name, into, help)->type_name("FILE");
+    };
+    file("--root", words.question.root, "The registry's root document, which you trust");
+    file("--key", words.question.key, "The registry's public key (PEM) instead: no revocation is known");
+    app.add_option("--uploaded-to", words.question.uploaded_to,
+                   "Name of an index where it may have been uploaded; repeatable. A promoted wheel keeps the "
+                   "name of its first index")
+        ->type_name("INDEX")
+        ->allow_extra_args(false);
+    app.add_option("--sha256", words.question.sha256, "The wheel's hash, as you know it")->type_name("HEX");
+    file("--sigstore-root", words.question.sigstore_root,
+         "trusted_root.json of another Sigstore instance than the public one");
+    auto* index = app.add_option("--index-url", words.index_url,
+                                 "The index to ask (a .../simple/ URL; default: the one that is listed)")
+                      ->type_name("URL");
+    app.add_option("--site", words.site_file,
+                   "The site's file (default: $WHEELYARD_SITE, /etc/wheelyard/avail_wheels.toml)")
+        ->type_name("FILE");
+    app.add_flag("--offline", words.is_offline, "Send no request")->excludes(index);
+    app.add_flag("--json", words.json, "One JSON document, with both statements of the registry");
+    if (auto leave = parse_command(app, arguments, help_columns)) return *std::move(leave);
+    if (!words.question.sha256.empty() && (words.files.size() > 1 || words.question.sha256.size() != 64))
+        return usage_error(words.files.size() > 1 ? "--sha256 is about one file"
+                                                  : "--sha256 has 64 hexadecimal digits");
     return words;
 }
 

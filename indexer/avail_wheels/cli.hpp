@@ -11,6 +11,7 @@
 
 #include "indexer/avail_wheels/node/node_probe.hpp"
 #include "indexer/avail_wheels/node/site.hpp"
+#include "indexer/avail_wheels/proof/proof.hpp"
 #include "indexer/avail_wheels/query/query.hpp"
 #include "indexer/avail_wheels/table/table.hpp"
 #include "lib/base/text/usage.hpp"
@@ -102,5 +103,18 @@ struct LoginWords {
 // `arguments` begin with the command's word. No I/O.
 [[nodiscard]] std::variant<LoginWords, Leave> parse_login(const std::vector<std::string>& arguments,
                                                           std::size_t help_columns = base::help_columns);
+
+// `avail_wheels verify`.
+inline constexpr std::string_view verify_word = "verify";
+struct VerifyWords {
+    std::vector<std::filesystem::path> files;
+    ProofQuestion question;  // without the index
+    std::string index_url;   // empty: the usual one
+    std::string site_file;
+    bool is_offline = false;
+    bool json = false;
+};
+[[nodiscard]] std::variant<VerifyWords, Leave> parse_verify(const std::vector<std::string>& arguments,
+                                                            std::size_t help_columns = base::help_columns);
 
 }  // namespace wheelyard::avail_wheels

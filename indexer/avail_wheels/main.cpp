@@ -121,6 +121,7 @@ int main(int argc, char** argv) try {
     world.post = sender();
 #ifndef WHEELYARD_STATIC
     world.read_wheel = read_wheel;
+    world.prove = avail_wheels::prove_wheel;
 #endif
     world.user = user_name(world.environment);
     const std::size_t rows = avail_wheels::terminal_rows();

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <set>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include "indexer/avail_wheels/node/node_probe.hpp"
@@ -76,6 +77,17 @@ Ownership::Project Ownership::in_folder(const Wanted& wanted) {
     return project;
 }
 
+const Candidate* Ownership::find_asked(const Candidate& wheel) const {
+    const auto known = projects_.find(wheel.release->project);
+    if (known == projects_.end()) return nullptr;
+    const auto& wheels = known->second.wheels;
+    const auto same = std::find_if(wheels.begin(), wheels.end(), [&](const Candidate& one) {
+        return one.link.filename == wheel.link.filename && one.arch == wheel.arch &&
+               one.facts == wheel.facts && one.no_facts == wheel.no_facts;
+    });
+    return same == wheels.end() ? nullptr : &*same;
+}
+
 bool Ownership::read_facts(const Candidate& wheel) {
     if (!wheel.facts.empty() || !wheel.no_facts.empty() || !source_.index_url.empty() ||
         wheel_list_ != nullptr)
@@ -95,6 +107,7 @@ Installing NodeJudge::how(const Candidate& candidate, const std::vector<std::str
     how.extras.insert(how.extras.end(), extras.begin(), extras.end());
     how.owned = [this](const std::string& project) { return ownership_.wheels(project); };
     how.has = [this](const std::string& project) { return ownership_.has(project); };
+    how.of_folder = ownership_.of_folder();
     how.known = &taken_;
     return how;
 }
@@ -122,6 +135,9 @@ bool NodeJudge::learn(const std::vector<Candidate>& listed) {
 void NodeJudge::learn_required(const std::vector<Candidate>& listed) {
     std::vector<Taken> found;
     std::set<Taken> known;
+    std::unordered_set<std::string_view> is_listed;  // these are known themselves
+    for (const Candidate& candidate : listed)
+        is_listed.insert(candidate.link.filename);
     const auto add = [&](const Candidate& from, const std::vector<std::string>& extras) {
         const Installing from_here = how(from, extras);
         auto taken = taken_wheels(from, node_, from_here);
@@ -130,8 +146,10 @@ void NodeJudge::learn_required(const std::vector<Candidate>& listed) {
             taken_.clear();  // what was read may say which Pythons it is for
             taken = taken_wheels(from, node_, from_here);
         }
-        for (const Taken& one : taken)
+        for (const Taken& one : taken) {
+            if (one.second.empty() && is_listed.contains(one.first->link.filename)) continue;
             if (known.insert(one).second) found.push_back(one);
+        }
     };
     for (const Candidate& candidate : listed)
         add(candidate, {});
@@ -181,19 +199,30 @@ base::Status NodeJudge::find(const SourceOptions& source, const Query& query, st
     }
     Judging judging;
     judging.opened = [this](const simple::WheelList& wheel_list) { ownership_.set_wheel_list(&wheel_list); };
-    judging.again = [this](const std::vector<Candidate>& listed) { return learn(listed); };
+    // What the node has decides which wheels are listed only where the query asks for those that run.
+    judging.again = [this, &query](const std::vector<Candidate>& listed) {
+        return learn(listed) && query.suits;
+    };
     WHEELYARD_ASSIGN(found, find_wheels(source, query, world_, true, warning, &judging));
     ownership_.set_wheel_list(found.wheel_list ? &*found.wheel_list : nullptr);
     return {};
 }
 
+// One that others require is judged once.
+Fit NodeJudge::fit_of_listed(const Candidate& candidate, const LockedVersions* lock) {
+    const bool is_asked = asked_.contains(candidate.release->project);
+    if (const auto* same = is_asked || lock != nullptr ? nullptr : ownership_.find_asked(candidate))
+        return fit_of_required({same, {}});
+    Installing from_here = how(candidate);
+    from_here.locked = lock;
+    from_here.required = [this](const Taken& taken) { return fit_of_required(taken); };
+    return judge(candidate, node_, site_, from_here);
+}
+
 void NodeJudge::judge_all(Answer& answer, const LockedVersions* lock) {
     if (lock == nullptr) learn_required(answer.wheels);
     for (auto& candidate : answer.wheels) {
-        Installing from_here = how(candidate);
-        from_here.locked = lock;
-        from_here.required = [this](const Taken& taken) { return fit_of_required(taken); };
-        Fit fit = judge(candidate, node_, site_, from_here);
+        Fit fit = fit_of_listed(candidate, lock);
         candidate.runs = runs_text(fit.runs);
         candidate.why_code = std::move(fit.code);
         candidate.why = std::move(fit.why);

@@ -24,6 +24,9 @@ class Ownership {
     // Those that an index without upstreams has, whether it owns the project or not; nullptr: it has
     // upstreams, or is none.
     const std::vector<Candidate>* has(const std::string& project);
+    // The same wheel among those of a project that was asked for before; nullptr: there is none.
+    [[nodiscard]] const Candidate* find_asked(const Candidate& wheel) const;
+    [[nodiscard]] bool of_folder() const { return wheel_list_ == nullptr && source_.index_url.empty(); }
     // Of a folder, reads a wheel of wheels(). False: there is no more to know of it.
     bool read_facts(const Candidate& wheel);
     void keep_facts() {
@@ -44,7 +47,7 @@ class Ownership {
     const simple::WheelList* wheel_list_ = nullptr;
     std::optional<std::vector<Candidate>> folder_;  // all wheels of the folder, read when first needed
     std::optional<WheelReading> reading_;
-    std::map<std::string, Project> projects_;
+    TextMap<Project> projects_;
 };
 
 // Refers to the arguments of its constructor. The node learns about the libraries of wheels that are listed.
@@ -65,6 +68,7 @@ class NodeJudge {
     [[nodiscard]] Installing how(const Candidate& candidate, const std::vector<std::string>& extras = {});
     void learn_required(const std::vector<Candidate>& listed);
     [[nodiscard]] Fit fit_of_required(const Taken& taken);
+    [[nodiscard]] Fit fit_of_listed(const Candidate& candidate, const LockedVersions* lock);
     bool learn(const std::vector<Candidate>& listed);
 
     struct Required {

@@ -9,6 +9,7 @@
 
 #include "indexer/avail_wheels/cli.hpp"
 #include "indexer/avail_wheels/farm.hpp"
+#include "indexer/avail_wheels/proof/proof.hpp"
 #include "indexer/avail_wheels/source/wheel_reading.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/simple/client.hpp"
@@ -24,6 +25,10 @@ struct World {
     simple::GetPage get;  // called only if the network is needed
     PostDocument post = {};
     ReadWheelFile read_wheel = {};  // of a folder without a wheel list; empty: wheels are not read
+    // Of `verify`; empty: this program has no cryptography.
+    std::function<base::Result<Proof>(const std::filesystem::path& file, const ProofQuestion& asked,
+                                      const simple::GetPage& get, base::UnixMicros now)>
+        prove = {};
     std::string user;
     bool out_is_terminal = false;
     std::size_t out_columns = 0;  // of the terminal; 0: none, so lines have no limit
@@ -39,6 +44,9 @@ struct World {
 // `arguments` begin with the command's word. Exit status as that of run().
 [[nodiscard]] int run_login(const std::vector<std::string>& arguments, const World& world, std::ostream& out,
                             std::ostream& err);
+
+[[nodiscard]] int run_verify(const std::vector<std::string>& arguments, const World& world, std::ostream& out,
+                             std::ostream& err);
 
 [[nodiscard]] Node node_of(const Options& options, const World& world);
 

@@ -75,7 +75,7 @@ struct WheelSection {
     std::string build = {};
     bool is_signed = false;          // the registry has signed statements about it
     std::string uploaded_to = {};    // the index that these name
-    std::string verify = {};         // the lines that download and verify these
+    std::string verify = {};         // the line that verifies them
     std::string index_address = {};  // as they name it
     bool is_promoted = false;        // it was uploaded to another index than the page's
     void show(page::Values& to) const;

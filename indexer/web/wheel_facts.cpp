@@ -228,17 +228,13 @@ std::string signed_index(const Json& document) {
     return predicate == nullptr ? std::string() : predicate->string_or("index", {});
 }
 
-// Two lines that work as they are pasted: the first downloads the wheel and its provenance from the page's
-// index, whose address project.js fills in, the second verifies both without a request.
-std::string verify_text(const catalog::FileRow& row, const std::string& index_address,
-                        const std::string& uploaded_to) {
-    const std::string url = index_address + file_link(row).substr(std::string_view("../../").size());
-    const std::string filename = base::quote_shell(row.filename);
-    const std::string beside = base::quote_shell(row.filename + std::string(provenance_suffix));
-    return "curl -fL --netrc-optional -o " + filename + " " + base::quote_shell(url) + " -o " + beside + " " +
-           base::quote_shell(url + std::string(provenance_suffix)) + "\nwheelyard-registry attest verify " +
-           filename + " --root root.json" +
-           (uploaded_to.empty() ? "" : " --uploaded-to " + base::quote_shell(uploaded_to)) + " --offline";
+// A line that works as it is pasted beside the wheel; project.js fills in the address of the page's index.
+std::string verify_text(const WheelSection& wheel) {
+    std::string line = "avail_wheels verify " + base::quote_shell(wheel.filename) + " --index-url " +
+                       wheel.index_address + "simple/";
+    if (wheel.is_signed) line += " --root root.json";
+    if (!wheel.uploaded_to.empty()) line += " --uploaded-to " + base::quote_shell(wheel.uploaded_to);
+    return line;
 }
 
 // Of a Git repository the origin has a tag and a commit, too: "https://code.example.org/six@v1.0 (3f2a9c8)".
@@ -480,9 +476,9 @@ Html render_wheel(const ShownWheel& wheel, std::string_view index, const std::st
     for (std::size_t at = 0; at < nodes.size() && at < wheel.fits.size(); ++at)
         shown.fits.push_back(shown_fit(nodes[at], wheel.fits[at]));
     add_stated(shown, provenance);
-    if (shown.is_signed) {
+    if (shown.is_signed || !shown.attestations_link.empty()) {
         shown.index_address = address.substr(0, address.size() - std::string_view("simple/").size());
-        shown.verify = verify_text(row, shown.index_address, shown.uploaded_to);
+        shown.verify = verify_text(shown);
     }
     shown.is_promoted = !shown.uploaded_to.empty() && shown.uploaded_to != index;
     return page::render("wheel.html", shown);

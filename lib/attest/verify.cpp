@@ -8,6 +8,7 @@
 #include "lib/attest/limits.hpp"
 #include "lib/attest/wheel_statements.hpp"
 #include "lib/base/digest/digest.hpp"
+#include "lib/base/files/file.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::attest {
@@ -60,14 +61,6 @@ base::Status check_subject(const Statement& statement, std::string_view filename
                           "sha256 " + std::string(sha256) + ", signed " + statement.sha256,
                           "fetch the wheel again; if it stays so, do not use it");
     return {};
-}
-
-std::string text_in(const io::Json& json, std::initializer_list<std::string_view> path) {
-    const io::Json* at = &json;
-    for (const std::string_view name : path) {
-        if (at != nullptr) at = at->find(name);
-    }
-    return at == nullptr || at->as_string() == nullptr ? std::string() : *at->as_string();
 }
 
 base::Result<base::UnixMicros> time_of(const Statement& statement) {
@@ -141,6 +134,28 @@ void warn_of_expiry(const Trust& trust, std::vector<std::string>& warnings) {
 }
 
 }  // namespace
+
+base::Result<Trust> read_trust(const std::filesystem::path& root, const std::filesystem::path& key,
+                               base::UnixMicros now, std::vector<std::string> indexes) {
+    Trust trust{{}, {}, now, std::move(indexes)};
+    if (!key.empty()) {
+        WHEELYARD_ASSIGN(const std::string pem, base::read_file(key, max_key_bytes));
+        WHEELYARD_ASSIGN(trust.key, PublicKey::from_pem(pem));
+    }
+    if (!root.empty()) {
+        WHEELYARD_ASSIGN(const std::string text, base::read_file(root, max_signed_bytes));
+        WHEELYARD_ASSIGN(trust.root, read_root(text));
+    }
+    return trust;
+}
+
+std::string text_in(const io::Json& json, std::initializer_list<std::string_view> path) {
+    const io::Json* at = &json;
+    for (const std::string_view name : path) {
+        if (at != nullptr) at = at->find(name);
+    }
+    return at == nullptr || at->as_string() == nullptr ? std::string() : *at->as_string();
+}
 
 base::Result<VerifiedWheel> verify_wheel(std::string_view filename, std::string_view sha256,
                                          std::string_view text, const Trust& trust) {

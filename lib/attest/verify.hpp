@@ -1,7 +1,9 @@
-// Verifies what a registry signed about a wheel, or about a file for an auditor. Pure: the caller brings the
-// bytes, the keys and the time.
+// Verifies what a registry signed about a wheel, or about a file for an auditor: the caller brings the bytes,
+// the keys and the time.
 #pragma once
 
+#include <filesystem>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,6 +26,14 @@ struct Trust {
     std::vector<std::string> indexes =
         {};  // where the wheel may have been uploaded; empty: anywhere, with a warning
 };
+
+// Reads the root document and the public key (PEM); an empty path is none of it.
+[[nodiscard]] base::Result<Trust> read_trust(const std::filesystem::path& root,
+                                             const std::filesystem::path& key, base::UnixMicros now,
+                                             std::vector<std::string> indexes);
+
+// The text at the end of a path of members; empty: there is none.
+[[nodiscard]] std::string text_in(const io::Json& json, std::initializer_list<std::string_view> path);
 
 struct VerifiedWheel {
     std::string key_id;

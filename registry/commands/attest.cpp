@@ -1,7 +1,6 @@
 // `wheelyard-registry attest init`, `rotate`, `revoke` and `verify`: keys and the root document, and what a
-// reader of a wheel, or of an export for an auditor, does with them.
+// reader of an export for an auditor does with them.
 #include <CLI/CLI.hpp>
-#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -15,11 +14,8 @@
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/process/terminal.hpp"
-#include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/utf8.hpp"
-#include "lib/io/http_client.hpp"
-#include "lib/simple/client.hpp"
 #include "registry/access/tokens.hpp"
 #include "registry/commands/command_line.hpp"
 #include "registry/commands/commands.hpp"
@@ -56,13 +52,9 @@ struct AttestRevokeArguments {
 };
 
 struct AttestVerifyArguments {
-    std::filesystem::path wheel;  // or a file of an export
+    std::filesystem::path file;  // of an export
     std::filesystem::path key;
     std::filesystem::path root;
-    std::filesystem::path provenance;      // empty: WHEEL.prov, or of the index
-    std::string index;                     // URL
-    std::vector<std::string> uploaded_to;  // names of indexes; empty: any
-    bool offline = false;
     bool json = false;
 };
 
@@ -89,94 +81,6 @@ base::Result<attest::SigningKey> make_key(const fs::path& file,
     base::print(stdout, "%s  key %s (mode 0600; its public half is %s)\n", file.c_str(),
                 key.public_key().id().c_str(), public_file(file).c_str());
     return key;
-}
-
-base::Result<attest::Trust> read_trust(const AttestVerifyArguments& arguments, const base::Clock& clock) {
-    attest::Trust trust{{}, {}, clock.now(), arguments.uploaded_to};
-    if (!arguments.key.empty()) {
-        WHEELYARD_ASSIGN(const std::string pem, base::read_file(arguments.key, attest::max_key_bytes));
-        WHEELYARD_ASSIGN(trust.key, attest::PublicKey::from_pem(pem));
-    }
-    if (!arguments.root.empty()) {
-        WHEELYARD_ASSIGN(const std::string text, base::read_file(arguments.root, attest::max_signed_bytes));
-        WHEELYARD_ASSIGN(trust.root, attest::read_root(text));
-    }
-    if (trust.key || trust.root) return trust;
-    return base::fail("attest.no_trust", "Nobody is trusted to sign", {},
-                      "give --root FILE or --key FILE, which the registry's operator gave you");
-}
-
-base::Result<std::string> fetch_provenance(const AttestVerifyArguments& arguments,
-                                           const std::string& sha256) {
-    std::string url = arguments.index;
-    while (url.ends_with('/'))
-        url.pop_back();
-    if (url.ends_with("/simple")) url.resize(url.size() - 7);  // as pip is given it
-    url += "/files/" + sha256.substr(0, 2) + "/" + sha256 + "/" +
-           base::encode_percent(arguments.wheel.filename().string()) + ".prov";
-    io::HttpClient client;
-    WHEELYARD_ASSIGN(io::HttpAnswer answer, client.get(url, {}, attest::max_signed_bytes));
-    if (answer.status == 200) return std::move(answer.body);
-    if (answer.status == 401 || answer.status == 403)
-        return base::fail(simple::error_of_answer("attest.no_provenance", answer, url, "check --index"));
-    return base::fail(
-        "attest.no_provenance", "The index has no provenance of a wheel with these bytes",
-        url + ": " + std::to_string(answer.status),
-        "give the --index that the wheel came from; if you did, compare its page: with this sha256 there, no "
-        "agent built the wheel and nothing was signed about it; with another one, do not use it");
-}
-
-base::Result<std::string> read_provenance_text(const AttestVerifyArguments& arguments,
-                                               const std::string& sha256) {
-    fs::path file = arguments.provenance;
-    if (file.empty()) {
-        file = arguments.wheel;
-        file += ".prov";
-        std::error_code ignored;
-        const bool is_here = fs::exists(file, ignored);
-        if (!is_here && !arguments.index.empty() && !arguments.offline)
-            return fetch_provenance(arguments, sha256);
-        if (!is_here)
-            return base::fail("attest.no_provenance", "The wheel's provenance is not beside it",
-                              file.string(),
-                              "fetch it (the wheel's URL and .prov), or give --index URL without --offline");
-    }
-    return base::read_file(file, attest::max_signed_bytes);
-}
-
-std::string text_of(const Json& json, std::initializer_list<std::string_view> path) {
-    const Json* at = &json;
-    for (const std::string_view name : path) {
-        if (at != nullptr) at = at->find(name);
-    }
-    return at == nullptr || at->as_string() == nullptr ? std::string() : *at->as_string();
-}
-
-void print_given(std::string_view name, const std::string& text) {
-    if (!text.empty()) print_part(name, text);
-}
-
-void print_verified(const attest::VerifiedWheel& wheel) {
-    const Json& said = wheel.provenance.predicate;
-    const Json& proved = wheel.summary.predicate;
-    print_part("verified", wheel.summary.filename);
-    print_part("sha256", wheel.summary.sha256);
-    print_part("signed by", text_of(proved, {"registry", "id"}) + " at " + base::render_rfc3339(wheel.time));
-    print_part("key", wheel.key_id);
-    print_part("outcome", text_of(proved, {"outcome"}) + " in " + text_of(proved, {"index"}));
-    print_given("level", text_of(proved, {"level"}));
-    if (const Json* facts = proved.find("facts"); facts != nullptr) print_part("proved", facts->render());
-    print_part("said by",
-               "token " + text_of(said, {"buildDefinition", "internalParameters", "asserted_by", "token"}) +
-                   ": of an agent, or of anybody else who may upload the project");
-    print_given("builder", text_of(said, {"runDetails", "builder", "id"}));
-    if (const Json* definition = said.find("buildDefinition"); definition != nullptr) {
-        for (const Json& one : definition->items("resolvedDependencies"))
-            print_part("from", text_of(one, {"name"}) + " " + text_of(one, {"digest", "sha256"}) + " " +
-                                   text_of(one, {"uri"}));
-    }
-    for (const std::string& warning : wheel.warnings)
-        print_part("warning", warning);
 }
 
 // The root document at hand, and the key that signs the next one.
@@ -317,56 +221,34 @@ base::Status run_attest_revoke(const AttestRevokeArguments& arguments, const bas
     return write_next(arguments.root, roots);
 }
 
-// A file of `audit-export`, not a wheel.
-bool is_exported(const fs::path& file) {
-    return file.extension() == ".jsonl";
-}
-
 void add_attest_verify_options(CLI::App& command, AttestVerifyArguments& arguments) {
-    command
-        .add_option("wheel", arguments.wheel,
-                    "The wheel, under its published name; or a file of `audit-export`")
+    command.add_option("file", arguments.file, "A file of `audit-export`, with its statement beside it")
         ->required();
     command.add_option("--root", arguments.root, "The registry's root document, which you trust");
     command.add_option("--key", arguments.key,
                        "The registry's public key (PEM) instead: no revocation is known");
-    auto* provenance =
-        command.add_option("--provenance", arguments.provenance, "Its provenance (default: WHEEL.prov)");
-    auto* index = command.add_option(
-        "--index", arguments.index,
-        "URL of the index, from which the provenance is fetched if it is not beside the wheel");
-    auto* uploaded_to =
-        command
-            .add_option(
-                "--uploaded-to", arguments.uploaded_to,
-                "Name of an index where it may have been uploaded; repeatable. A promoted wheel keeps the "
-                "name of its first index")
-            ->allow_extra_args(false);
-    command.parse_complete_callback([&arguments, of_wheels = std::array{provenance, index, uploaded_to}] {
-        for (const CLI::Option* option : of_wheels)
-            if (is_exported(arguments.wheel) && !option->empty())
-                throw CLI::ValidationError(option->get_name() +
-                                           " is about a wheel, not about a file of an export: leave it out");
-        if (!of_wheels[0]->empty() && !of_wheels[1]->empty())
-            throw CLI::ValidationError("--index is not asked when --provenance is given: leave one out");
-    });
-    command.add_flag("--offline", arguments.offline, "Send no request");
-    command.add_flag("--json", arguments.json, "One JSON document, with both statements");
+    command.add_flag("--json", arguments.json, "One JSON document");
 }
 
-// A file of `audit-export`, whose statement is beside it.
-base::Status verify_exported(const AttestVerifyArguments& arguments, const attest::Trust& trust,
-                             const std::string& sha256) {
-    fs::path beside = arguments.wheel;
+// Errors: those of attest::verify_export(), "attest.no_trust", "attest.no_statement".
+base::Status run_attest_verify(const AttestVerifyArguments& arguments, const base::Clock& clock) {
+    WHEELYARD_ASSIGN(const attest::Trust trust,
+                     attest::read_trust(arguments.root, arguments.key, clock.now(), {}));
+    if (!trust.key && !trust.root)
+        return base::fail("attest.no_trust", "Nobody is trusted to sign", {},
+                          "give --root FILE or --key FILE, which the registry's operator gave you");
+    WHEELYARD_ASSIGN(const std::string sha256, base::sha256_hex_of_file(arguments.file));
+    fs::path beside = arguments.file;
     beside += attest::export_statement_suffix;
     std::error_code ignored;
     if (!fs::exists(beside, ignored))
         return base::fail("attest.no_statement", "The statement about the file is not beside it",
                           beside.string(),
-                          "a registry without a key signs none; else ask for the whole folder of the export");
+                          "of a wheel: `avail_wheels verify`; a registry without a key signs none; else ask "
+                          "for the whole folder of the export");
     WHEELYARD_ASSIGN(const std::string text, base::read_file(beside, attest::max_signed_bytes));
     WHEELYARD_ASSIGN(const attest::VerifiedExport found,
-                     attest::verify_export(arguments.wheel.filename().string(), sha256, text, trust));
+                     attest::verify_export(arguments.file.filename().string(), sha256, text, trust));
     const Json& said = found.statement.predicate;
     if (arguments.json) {
         base::print(stdout, "%s\n",
@@ -382,38 +264,14 @@ base::Status verify_exported(const AttestVerifyArguments& arguments, const attes
     }
     print_part("verified", found.statement.filename);
     print_part("sha256", found.statement.sha256);
-    print_part("signed by", text_of(said, {"registry", "id"}) + " at " + base::render_rfc3339(found.time));
+    print_part("signed by",
+               attest::text_in(said, {"registry", "id"}) + " at " + base::render_rfc3339(found.time));
     print_part("key", found.key_id);
     print_part("records", std::to_string(said.int_or("records", 0)) + ", up to event " +
                               std::to_string(said.int_or("serial", 0)));
-    print_given("head", text_of(said, {"head"}));
+    if (const std::string head = attest::text_in(said, {"head"}); !head.empty()) print_part("head", head);
     for (const std::string& warning : found.warnings)
         print_part("warning", warning);
-    return {};
-}
-
-// Errors: those of attest::verify_wheel() and verify_export(), "attest.no_trust", "attest.no_provenance",
-// "attest.no_statement".
-base::Status run_attest_verify(const AttestVerifyArguments& arguments, const base::Clock& clock) {
-    WHEELYARD_ASSIGN(const attest::Trust trust, read_trust(arguments, clock));
-    WHEELYARD_ASSIGN(const std::string sha256, base::sha256_hex_of_file(arguments.wheel));
-    if (is_exported(arguments.wheel)) return verify_exported(arguments, trust, sha256);
-    WHEELYARD_ASSIGN(const std::string text, read_provenance_text(arguments, sha256));
-    WHEELYARD_ASSIGN(const attest::VerifiedWheel wheel,
-                     attest::verify_wheel(arguments.wheel.filename().string(), sha256, text, trust));
-    if (!arguments.json) {
-        print_verified(wheel);
-        return {};
-    }
-    const Json document = Json::object({{"format", "wheelyard.verified/1"},
-                                        {"filename", wheel.summary.filename},
-                                        {"sha256", wheel.summary.sha256},
-                                        {"keyid", wheel.key_id},
-                                        {"time", base::render_rfc3339(wheel.time)},
-                                        {"said", wheel.provenance.predicate},
-                                        {"proved", wheel.summary.predicate},
-                                        {"warnings", Json::array_of(wheel.warnings)}});
-    base::print(stdout, "%s\n", document.render().c_str());
     return {};
 }
 
@@ -434,14 +292,10 @@ std::vector<Command> attest_commands() {
 
 std::vector<Command> attest_verify_commands() {
     return {
-        {"attest", "verify",
-         "Verify what a registry signed about a wheel (who said what, and what was proved), or about a file "
-         "of an export",
-         "torch-2.4.0-cp312-cp312-linux_aarch64.whl --root root.json --index https://wheels.example.org/main "
-         "--uploaded-to main\n"
-         "  wheelyard-registry attest verify audit-2026/audit.jsonl --root root.json",
-         setup(add_attest_verify_options, run_attest_verify),
-         "A warning (a wheel from quarantine, no --uploaded-to, an expired root) leaves the status 0.\n"
+        {"attest", "verify", "Verify what a registry signed about a file of an export",
+         "audit-2026/audit.jsonl --root root.json", setup(add_attest_verify_options, run_attest_verify),
+         "Of a wheel: avail_wheels verify.\n"
+         "A warning (an expired root) leaves the status 0.\n"
          "Exit status: 0 everything is right, 1 something is not (see standard error), 2 wrong usage.\n"},
     };
 }

@@ -69,7 +69,7 @@ base::Status print_stored_provenance(Door& door, Asked& asked) {
     print_provenance(provenance);
     if (!parts.statements.empty())
         print("signed", std::to_string(parts.statements.size()) +
-                            " statements; `wheelyard-registry attest verify` verifies them");
+                            " statements; `avail_wheels verify` verifies them");
     return {};
 }
 
@@ -102,7 +102,7 @@ std::vector<Command> reading_commands() {
              "It is the statement of the agent that uploaded the wheel; the registry has not "
              "verified it, but "
              "signs\n"
-             "which token said it (`attest verify`).\n"
+             "which token said it (`avail_wheels verify`).\n"
              "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage or configuration.\n"},
             "readProvenance", file, print_stored_provenance, "The document as it is stored"),
         of_operation(

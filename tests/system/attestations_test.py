@@ -73,6 +73,9 @@ class AttestationsTest(unittest.TestCase):
         # Again: the same bytes are there.
         done = twine_upload(self.farm, self.token, *self.files, options=("--attestations",), index=STRICT)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        done = self.farm.run("avail_wheels", "verify", self.files[0], "--index-url", self.farm.simple_url(STRICT))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, "attestation +github.com/CircleCI-Public/sign-and-publish-examples .*says https://oidc.circleci.com")
         for pip in PIPS:
             with self.subTest(pip=pip):
                 target = self.farm.folder / pip

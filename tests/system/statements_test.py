@@ -1,4 +1,4 @@
-"""What the registry signs about a wheel that an agent built is the same for `attest verify` and for openssl with the commands
+"""What the registry signs about a wheel that an agent built is the same for `avail_wheels verify` and for openssl with the commands
 of docs/how-to/verify-a-wheel.md; a flipped bit, a strange key, and a revoked key are noticed, and a rotation is not an error.
 """
 
@@ -73,7 +73,10 @@ class StatementsTest(unittest.TestCase):
         return wheel
 
     def verify(self, wheel: Path, *more, status: int = 0) -> str:
-        return self.attest("verify", wheel, *(more or ("--root", self.root, "--uploaded-to", INDEX)), "--offline", status=status)
+        done = self.farm.run("avail_wheels", "verify", wheel, *(more or ("--root", self.root, "--uploaded-to", INDEX)),
+                             *(() if "--index-url" in more else ("--offline",)))
+        self.assertEqual(done.returncode, status, f"verify {wheel} {more}: {done.stdout}{done.stderr}")
+        return done.stdout + done.stderr
 
     def run_script(self, wheel: Path, key: Path, *indexes: str) -> subprocess.CompletedProcess:
         script = self.farm.folder / "verify.sh"
@@ -145,34 +148,38 @@ class StatementsTest(unittest.TestCase):
                 with urllib.request.urlopen(f"{self.farm.url}/api/v1/indexes/{INDEX}/files/{wheel.name}/sbom") as answer:
                     self.assertEqual(answer.read().decode().strip(), done.stdout.strip())
 
-    def test_the_two_lines_on_the_page_of_a_wheel_download_it_and_verify_it_without_a_network(self):
+    def test_the_line_on_the_page_of_a_wheel_verifies_it_and_notices_a_flipped_bit_and_a_strange_key(self):
         wheel = self.upload("5.0")
         deadline = time.monotonic() + COMMAND_TIMEOUT_S  # a server writes the page a moment after the upload
         while not (shown := re.search('<code class="verify"[^>]*>(.*?)</code>', self.farm.get(f"/{INDEX}/project/demo/")[2].decode(), re.DOTALL)):
             self.assertLess(time.monotonic(), deadline)
             time.sleep(0.1)
-        lines = html.unescape(shown[1]).replace("https://THIS-SERVER", self.farm.url).split("\n")
-        self.assertEqual(len(lines), 2, lines)
+        line = html.unescape(shown[1]).replace("https://THIS-SERVER", self.farm.url)
+        self.assertNotIn("\n", line)
         folder = self.farm.folder / "downloaded"
         folder.mkdir()
         shutil.copy(self.root, folder)
+        shutil.copy(wheel, folder)
 
-        def paste(line: str) -> subprocess.CompletedProcess:
-            return subprocess.run(["sh", "-c", line], cwd=folder, env=self.farm.environment | {"PATH": f"{BIN}:/usr/bin:/bin"}, capture_output=True,
+        def paste(status: int) -> str:
+            done = subprocess.run(["sh", "-c", line], cwd=folder, env=self.farm.environment | {"PATH": f"{BIN}:/usr/bin:/bin"}, capture_output=True,
                                   text=True, timeout=COMMAND_TIMEOUT_S)
-        done = paste(lines[0])
-        self.assertEqual(done.returncode, 0, lines[0] + done.stderr)
-        self.assertEqual(sorted(path.name for path in folder.iterdir()), sorted([wheel.name, wheel.name + ".prov", "root.json"]))
-        self.assertEqual((folder / wheel.name).read_bytes(), wheel.read_bytes())
-        self.farm.stop()  # the rest needs no registry
-        done = paste(lines[1])
-        self.assertEqual(done.returncode, 0, lines[1] + done.stdout + done.stderr)
-        self.assertIn("urn:wheelyard:site:bede", done.stdout)
-        self.assertNotIn("warning", done.stdout)
-        changed = bytearray((folder / wheel.name).read_bytes())
+            self.assertEqual(done.returncode, status, line + done.stdout + done.stderr)
+            return done.stdout
+        text = paste(0)
+        for words in (": verified", "the same bytes at", "urn:wheelyard:site:bede", "none: no publisher attests it"):
+            self.assertIn(words, text)
+        self.assertNotIn("warning", text)
+        changed = bytearray(wheel.read_bytes())
         changed[100] ^= 1
         (folder / wheel.name).write_bytes(changed)
-        self.assertNotEqual(paste(lines[1]).returncode, 0)
+        text = paste(1)
+        for words in ("NOT verified", "has other bytes", "The wheel has other bytes than the signed one"):
+            self.assertIn(words, text)
+        shutil.copy(wheel, folder)
+        self.attest("init", self.farm.folder / "strange")
+        shutil.copy(self.farm.folder / "strange" / "root.json", folder)
+        self.assertIn("A key that you do not trust", paste(1))
 
     def test_both_ways_say_the_same_of_good_and_of_changed_bytes(self):
         wheel = self.upload("1.0")
@@ -184,12 +191,12 @@ class StatementsTest(unittest.TestCase):
         self.assertEqual(self.openssl(wheel, public), 0)
         beside = wheel.with_name(wheel.name + ".prov")
         self.assertNotIn(b"alice", beside.read_bytes())
-        document = json.loads(self.attest("verify", wheel, "--root", self.root, "--json"))
-        self.assertEqual(document["proved"]["outcome"], "accepted")
+        (document,) = json.loads(self.verify(wheel, "--root", self.root, "--json"))["files"]
+        self.assertEqual(document["statement"]["proved"]["outcome"], "accepted")
         # The same over the network, with the address that pip has.
         beside.rename(beside.with_suffix(".aside"))
-        self.attest("verify", "--uploaded-to", INDEX, wheel, "--root", self.root, "--index", self.farm.simple_url())
-        self.assertIn("The wheel's provenance is not beside it", self.verify(wheel, status=1))
+        self.verify(wheel, "--uploaded-to", INDEX, "--root", self.root, "--index-url", self.farm.simple_url())
+        self.assertIn(".prov is not beside the wheel", self.verify(wheel, status=1))
         beside.with_suffix(".aside").rename(beside)
         # One bit of the wheel, of the agent's document, of a statement and of a signature; the other half of the rule.
         good = {path: path.read_bytes() for path in (wheel, beside)}
@@ -252,7 +259,7 @@ class StatementsTest(unittest.TestCase):
 
     def test_a_rotation_keeps_old_statements_and_a_revocation_ends_them(self):
         first = self.upload("2.0")
-        old_id = json.loads(self.attest("verify", first, "--root", self.root, "--json"))["keyid"]
+        old_id = json.loads(self.verify(first, "--root", self.root, "--json"))["files"][0]["statement"]["keyid"]
         old_root = self.root.read_bytes()
         root_key = self.keys / "root.key"
         self.attest("rotate", self.root, "--root-key", root_key, "--new-key", self.keys / "next.key")

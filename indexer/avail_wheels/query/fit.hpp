@@ -48,12 +48,13 @@ using Taken = std::pair<const Candidate*, std::vector<std::string>>;
 using RequiredFit = std::function<Fit(const Taken& taken)>;
 
 // What an installer takes of the source for a requirement, "torch>=2.4": the same for all that require it.
-using TakenBy = std::map<std::string, std::vector<const Candidate*>, std::less<>>;
+using TakenBy = TextMap<std::vector<const Candidate*>>;
 
 // How an installer takes what a wheel requires.
 struct Installing {
     OwnedWheels owned = {};
-    OwnedWheels has = {};  // of an index without upstreams all, also those that it does not own
+    OwnedWheels has = {};    // of an index without upstreams all, also those that it does not own
+    bool of_folder = false;  // the source is a folder of wheels, whose install line takes nothing else
     const LockedVersions* locked = nullptr;  // decides about requirements alone: `owned` is not asked
     TakenBy* known = nullptr;                // of this node; filled, where it is given
     RequiredFit required = {};               // none: that a requirement can be installed is enough

@@ -114,6 +114,32 @@ bool is_required(const Question& q, const NeededLibrary& library) {
                        });
 }
 
+// What the projects that it requires require in turn: libQt6Core.so.6 of PySide6_Essentials, for who requires
+// PySide6. Asked only of a library that is missing otherwise.
+bool is_required_in_turn(const Question& q, const NeededLibrary& library) {
+    constexpr std::size_t max_projects = 64;
+    std::vector<std::string> projects;
+    const auto add = [&](const std::vector<std::string>& texts) {
+        for (const std::string& text : texts) {
+            const auto one = wheel::Requirement::parse(text);
+            const bool is_of_extra =
+                one && one->marker && one->marker->text().find("extra") != std::string::npos;
+            if (one && !is_of_extra &&
+                std::find(projects.begin(), projects.end(), one->project) == projects.end())
+                projects.push_back(one->project);
+        }
+    };
+    add(q.needs.requires_dist.value_or(std::vector<std::string>()));
+    const std::size_t direct = projects.size();
+    for (std::size_t i = 0; i < std::min(projects.size(), max_projects); ++i) {
+        const std::string project = projects[i];
+        if (i >= direct && (brings(project, library) || has_library(q, project, library.name))) return true;
+        const auto* wheels = wheels_for(q.how, project);
+        if (wheels != nullptr && !wheels->empty()) add(required_by(wheels->front()));
+    }
+    return false;
+}
+
 bool promises_platform(const Candidate& candidate) {
     return std::any_of(
         candidate.tags->platforms.begin(), candidate.tags->platforms.end(), [](const auto& text) {
@@ -173,6 +199,7 @@ Fit check_library(const Question& q, const NeededLibrary& library) {
         return unknown("library", what + ", which is not here, and neither is a GPU");
     if (library.kind == "torch")
         return unknown("library", what + ", which the project torch brings, and it does not require torch");
+    if (is_required_in_turn(q, library)) return {};
     const bool is_own = library.kind == "unfound";
     const std::string absent =
         is_own ? ", which it has where the loader does not look" : ", which is not here";
@@ -184,7 +211,8 @@ Fit check_library(const Question& q, const NeededLibrary& library) {
     const auto family = library.kind == "mpi" ? mpi_family(library.name) : std::nullopt;
     return no("library", what + absent,
               is_own   ? "choose another version"
-              : family ? "module load " + std::string(family->modules.front())
+              : family ? is_loaded(q, *family) ? "load another MPI: the loaded one does not have it"
+                                               : "module load " + std::string(family->modules.front())
                        : "load a module that has it, or ask for its package");
 }
 
@@ -243,7 +271,7 @@ Fit part_without_library(const Question& q) {
     for (const auto& library : q.needs.libraries) {
         if (!is_later(q, library) || is_required(q, library)) continue;
         const auto* here = library_here(q, library.name);
-        if (here != nullptr && here->path.empty())
+        if (here != nullptr && here->path.empty() && !is_required_in_turn(q, library))
             return {Runs::yes, "part",
                     "but " + q.needs.later.find(library.name)->second + " needs " + library.name +
                         ", which is not here",

@@ -235,11 +235,14 @@ Fit check_requirements(const Question& q) {
             continue;
         }
         const auto* there = wheels_for(q.how, requirement.project);
-        if (there == nullptr) continue;
-        const auto taken = newest_of(q.node, q.how, requirement, *there);
-        if (there->empty() || (taken.empty() && q.how.owned(requirement.project) == nullptr)) {
-            const bool is_installed = q.node.torch && requirement.project == "torch";
-            if (!is_installed) missing.emplace_back(base::trim(text));
+        const bool is_torch = requirement.project == "torch";
+        // A folder says nothing of what it does not have, but of the torch that decides what runs.
+        if (there == nullptr && !(q.how.of_folder && is_torch)) continue;
+        const auto taken = there == nullptr ? std::vector<const Candidate*>()
+                                            : newest_of(q.node, q.how, requirement, *there);
+        if (there == nullptr || there->empty() ||
+            (taken.empty() && q.how.owned(requirement.project) == nullptr)) {
+            if (!q.node.torch || !is_torch) missing.emplace_back(base::trim(text));
             continue;
         }
         if (taken.empty())
@@ -253,8 +256,10 @@ Fit check_requirements(const Question& q) {
     }
     if (first.runs != Runs::yes || missing.empty()) return first;
     return {Runs::yes, std::string(missing_code),
-            "but requires " + listed(missing) + ", of which this index has no wheel",
-            "ask for it, or name an index that has it, too: --extra-index-url"};
+            "but requires " + listed(missing) + ", of which this " + (q.how.of_folder ? "folder" : "index") +
+                " has no wheel",
+            q.how.of_folder ? "install it before, or put its wheel into the folder"
+                            : "ask for it, or name an index that has it, too: --extra-index-url"};
 }
 
 // pip warns of an extra that a wheel does not provide, and goes on.

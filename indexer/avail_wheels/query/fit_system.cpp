@@ -59,6 +59,12 @@ std::string python_advice(const Question& q) {
     python->free_threaded = !abis.empty() && std::all_of(abis.begin(), abis.end(),
                                                          [](const auto& abi) { return abi.ends_with('t'); });
     const std::string wanted = python->text();
+    const bool only_abi_differs =
+        std::any_of(q.node.pythons.begin(), q.node.pythons.end(), [&](const Python& here) {
+            return here.minor == python->minor && here.pypy == python->pypy &&
+                   here.free_threaded == python->free_threaded;
+        });
+    if (only_abi_differs) return "use a build of it with the ABI " + listed(abis);
     if (python->pypy) return "use " + python->display();
     const bool only_kind_differs =
         std::any_of(q.node.pythons.begin(), q.node.pythons.end(), [&](const Python& here) {

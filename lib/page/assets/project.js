@@ -128,7 +128,7 @@
     const permanent = document.getElementById("permanent");
     if (permanent) fetch(root, {method: "HEAD"}).then(reply => { permanent.hidden = !reply.ok; }).catch(() => {});
   }
-  // The lines that verify a wheel name the address as the reader sees it.
+  // The line that verifies a wheel names the address as the reader sees it.
   for (const code of document.querySelectorAll("code.verify")) {
     code.textContent = code.textContent.replaceAll(code.dataset.index, new URL(root, location.href).href);
     code.nextElementSibling.hidden = false;

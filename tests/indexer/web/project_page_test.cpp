@@ -274,19 +274,15 @@ TEST_CASE("a wheel shows what made it, as its agent states, and a damaged docume
               "href=\"https://example.org/x\">https://example.org/x@v1 (3f2a)</a>"));
     for (const char* damaged : {"", "{}", "[]", "no JSON", "null"})
         CHECK(!has(page(damaged), "What made it"));
-    // Two lines for who wants to verify what the registry signed: they download it, and verify it without a request.
+    // A line for who wants to verify what the registry signed.
     REQUIRE(has(row.filename, "!"));  // interactive shells replace it, so that the name is quoted
-    const std::string address = "https://THIS-SERVER/main/" + file_link(row).substr(6);
-    const std::string name = "&#39;" + row.filename;
     const auto lines = [&](const std::string& more) {
-        return " data-index=\"https://THIS-SERVER/main/\">curl -fL --netrc-optional -o " + name + "&#39; " +
-               address + " -o " + name + ".prov&#39; " + address +
-               ".prov\nwheelyard-registry attest verify " + name + "&#39; --root root.json" + more +
-               " --offline</code>";
+        return " data-index=\"https://THIS-SERVER/main/\">avail_wheels verify &#39;" + row.filename +
+               "&#39; --index-url https://THIS-SERVER/main/simple/ --root root.json" + more + "</code>";
     };
-    CHECK(!has(html, "attest verify"));
+    CHECK(!has(html, "avail_wheels verify"));
     CHECK(has(page(R"({"site":"bede","statements":[{"payload":""},{"payload":""}]})"), lines("")));
-    // The second names the index that the registry's statement names, so that it needs no warning.
+    // It names the index that the registry's statement names, so that it needs no warning.
     const auto uploaded_to = [&](const std::string& index) {
         return page(R"({"site":"bede","statements":[{"payload":""},{"payload":")" +
                     base::encode_base64(R"({"predicate":{"index":")" + index + R"("}})") + R"("}]})");

@@ -179,3 +179,38 @@ TEST_CASE("a library that a wheel of a required project has counts as found") {
     CHECK(answer(R"("cmeel-boost~=1.90")") == "yes");
     CHECK(answer(R"("other")") == "unknown");
 }
+
+TEST_CASE("a library of what its requirements require counts as found, and what is missing is named") {
+    Node node = debian12();
+    for (const char* library : {"libQt6Widgets.so.6", "libxcb.so.1"})
+        node.libraries[library] = {};
+    const std::vector<Candidate> pyside{
+        wheel_of("pyside6-6.9-cp39-abi3-manylinux_2_28_x86_64.whl",
+                 R"({"requires_dist":["shiboken6==6.9","PySide6_Essentials==6.9"]})")};
+    const std::vector<Candidate> essentials{
+        wheel_of("pyside6_essentials-6.9-cp39-abi3-manylinux_2_28_x86_64.whl",
+                 R"({"requires_dist":["shiboken6==6.9"],"provides":["libQt6Widgets.so.6"]})")};
+    Installing how;
+    how.owned = [&](const std::string& project) {
+        return project == "pyside6" ? &pyside : project == "pyside6-essentials" ? &essentials : nullptr;
+    };
+    const auto why = [&](const std::string& libraries) {
+        const auto wheel = wheel_of("pyside6_qtads-4.4-cp311-cp311-manylinux_2_28_x86_64.whl",
+                                    needing(libraries, "", R"("pyside6==6.9")"));
+        return judge(wheel, node, {}, how).why;
+    };
+    CHECK(why(R"("unknown":["libQt6Widgets.so.6"])").empty());
+    CHECK(why(R"("unknown":["libQt6Widgets.so.6","libxcb.so.1"])") ==
+          "needs libxcb.so.1, which is not here; it may do without");
+}
+
+TEST_CASE("an advice does not name the module of MPI that is loaded") {
+    Node node = debian12();
+    const auto wheel = wheel_of(x86, needing(R"("mpi":["libmpi.so.40"])", ""));
+    node.modules = std::vector<std::string>{};
+    CHECK(judge(wheel, node, {}).advice == "module load openmpi");
+    node.modules = std::vector<std::string>{"openmpi/1.10"};
+    const Fit fit = judge(wheel, node, {});
+    CHECK(fit.why == "needs libmpi.so.40, which is not here");
+    CHECK(fit.advice == "load another MPI: the loaded one does not have it");
+}

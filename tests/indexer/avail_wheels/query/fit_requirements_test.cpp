@@ -95,6 +95,16 @@ TEST_CASE("what the source owns must satisfy Requires-Dist") {
     CHECK(judge(wheel_of("a-1-py3-none-any.whl", R"({"requires_dist":["b>=1 ; python_version > '3'","c"]})"),
                 node, {}, {.owned = nothing})
               .why == "but requires b>=1, c, of which this index has no wheel");
+    // A folder says nothing of what it does not have, but of torch, unless that is installed.
+    const OwnedWheels without = [](const std::string&) { return nullptr; };
+    const auto extension = wheel_of("a-1-py3-none-any.whl", R"({"requires_dist":["torch>=2.4","numpy"]})");
+    CHECK(judge(extension, h100(), {}, {.owned = without}).why.empty());
+    const Fit told = judge(extension, h100(), {}, {.owned = without, .of_folder = true});
+    CHECK(told.runs == Runs::yes);
+    CHECK(told.why == "but requires torch>=2.4, of which this folder has no wheel");
+    Node with_torch = h100();
+    with_torch.torch = InstalledTorch{.version = "2.6.0", .folder = "/venv/torch"};
+    CHECK(judge(extension, with_torch, {}, {.owned = without, .of_folder = true}).why.empty());
     node.pythons = {*parse_python("pypy3.9.16")};
     CHECK(judge(zmq, node, {}, {.owned = cffi}).runs == Runs::yes);  // PyPy has it
     CHECK(judge(zmq, node, {}, {.owned = whole}).why.empty());

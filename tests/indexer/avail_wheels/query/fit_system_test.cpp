@@ -155,3 +155,16 @@ TEST_CASE("a farm's own wheel without a note of its processor is judged by its b
     CHECK(found(built("", R"(,"isa_needed":"x86-64-v2")"), node) == "yes");  // its note counts
     CHECK(found(wheel_of(x86, R"({"requires_dist":[],"needed":{"system":["libc.so.6"]}})"), node) == "yes");
 }
+
+TEST_CASE("an advice does not name the Python that is here") {
+    Node node = h100();
+    const auto advice = [&](const std::string& tags) {
+        return judge(wheel_of("a-1-" + tags + "-linux_x86_64.whl"), node, {}).advice;
+    };
+    CHECK(advice("cp312-cp312") == "use Python 3.12");
+    CHECK(advice("cp311-cp311d") == "use a build of it with the ABI cp311d");
+    node.pythons = {*parse_python("pypy3.11.11")};
+    node.pythons.front().pypy_abi = "pp80";
+    CHECK(advice("pp311-pypy311_pp73") == "use a build of it with the ABI pypy311_pp73");
+    CHECK(advice("pp310-pypy310_pp73") == "use PyPy 3.10");
+}
