@@ -8,7 +8,8 @@ The names, from `apt-cache dumpavail`, so that no registry is asked for any: the
 of the others the --hashed first ones by the SHA-256 of --seed and the name; with them come the python3-NAME that they depend on. Each is
 taken by `apt-get download`, and packed as the wheel that it was installed from: its files below dist-packages, and its METADATA, or
 PKG-INFO. Debian takes out of requires.txt what it turns into Depends (dh_python3), so beside a PKG-INFO the packages of Depends are
-required, too. What is compiled is for CPython 3.11 (Debian 12). At most MOST_BYTES each.
+required, too. What is compiled is for CPython 3.11 (Debian 12); FOLDER/beside may have compiled wheels for other Pythons, as of
+`pip wheel --no-deps --wheel-dir FOLDER/beside` and the names of COMPILED, which most of the others need. At most MOST_BYTES each.
 
 All are read. Imported are those that a rule of Python code decides (RULES), with a "no", an "unknown" or a warning, and --imported
 others by hash: uv installs the wheel with what it requires, from these wheels alone, and the Python imports the module of the project's
@@ -36,6 +37,8 @@ from avail_sample import module_of, normal
 
 LIMIT_S = 300
 MOST_BYTES = 30_000_000
+COMPILED = ("bcrypt", "brotli", "cffi", "coverage", "cryptography", "greenlet", "lxml", "lz4", "markupsafe", "msgpack", "netifaces", "numpy",
+            "pillow", "psutil", "pyrsistent", "pyyaml", "simplejson", "tornado", "wrapt", "zope.interface")
 PARTS = {"python3-pkg-resources": "python3-setuptools"}  # what Debian has taken out of the other's wheel
 SITE = "./usr/lib/python3/dist-packages/"
 RULES = [("imports a module that only other Pythons have", r"has no more(;|$)|does not have yet|only Windows has|setuptools has no more"),
@@ -148,6 +151,8 @@ def gather(work, needed):
         subprocess.run(["apt-get", "download", "-q", *missing], cwd=debs, stdout=subprocess.DEVNULL)
     for old in wheels.glob("*.whl"):
         old.unlink()
+    for more in (work / "beside").glob("*.whl"):
+        (wheels / more.name).hardlink_to(more)
     read = {deb.name: deb for deb in map(Deb, sorted(debs.glob("*.deb"))) if deb.name in needed}
     for part, whole in PARTS.items():
         if part in read and whole in read:
@@ -179,7 +184,7 @@ def answers(given, python):
     """By file name."""
     with tempfile.TemporaryDirectory() as home:
         asked = run([given.avail_wheels.resolve(), "--wheelhouse", given.work / "wheels", "--why", "--all-versions", "--json", "*"],
-                    env={"PATH": f"{python.parent}:/usr/bin:/bin", "HOME": home})
+                    env={"PATH": str(python.parent), "HOME": home})  # no other Python's pip is found
     return {wheel["filename"]: wheel["here"] for wheel in json.loads(asked.stdout)["wheels"]}
 
 
