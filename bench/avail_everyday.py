@@ -38,14 +38,14 @@ from avail_sample import module_of, normal
 LIMIT_S = 300
 MOST_BYTES = 30_000_000
 COMPILED = ("bcrypt", "brotli", "cffi", "coverage", "cryptography", "greenlet", "lxml", "lz4", "markupsafe", "msgpack", "netifaces", "numpy",
-            "pillow", "psutil", "pyrsistent", "pyyaml", "simplejson", "tornado", "wrapt", "zope.interface")
-PARTS = {"python3-pkg-resources": "python3-setuptools"}  # what Debian has taken out of the other's wheel
+            "pillow", "psutil", "pynacl", "pyrsistent", "pyyaml", "simplejson", "tornado", "typing-extensions", "wrapt<2", "zope.interface")
+PART = re.compile(r"(-lib|-backend)$")  # Debian has taken python3-pandas-lib out of python3-pandas
 SITE = "./usr/lib/python3/dist-packages/"
 RULES = [("imports a module that only other Pythons have", r"has no more(;|$)|does not have yet|only Windows has|setuptools has no more"),
          ("imports a module that nothing required brings", r"nothing that it requires brings"),
          ("imports a module that this Python may lack", r"this Python (does|may) not have"),
          ("a library, as far as the import reaches it", r"\.so\b")]
-NO_RULE = "no rule of these"
+REQUIRED, NO_RULE = "requires one that does not run here", "no rule of these"
 
 
 def run(command, **more):
@@ -59,6 +59,11 @@ def by_hash(seed):
     return lambda name: hashlib.sha256((seed + name).encode()).hexdigest()
 
 
+def whole_of(name):
+    """Of a package that is a part of another's wheel; "" otherwise."""
+    return "python3-setuptools" if name == "python3-pkg-resources" else PART.sub("", name) if PART.search(name) else ""
+
+
 def choose(ranked, hashed, seed):
     """What each chosen package, and each that one of them needs, depends on: names of Debian's packages."""
     text = subprocess.run(["apt-cache", "dumpavail"], capture_output=True, text=True, check=True).stdout
@@ -70,7 +75,7 @@ def choose(ranked, hashed, seed):
         if fields.get("Package", "").startswith("python3-") and int(fields["Size"]) <= MOST_BYTES:
             depends[fields["Package"]] = found
     order = sorted(depends, key=lambda name: (-depended[name], name))
-    depends |= {part: {whole} for part, whole in PARTS.items()}
+    depends |= {name: {whole_of(name)} for name in depends if whole_of(name) in depends}
     chosen = order[:ranked] + sorted(order[ranked:], key=by_hash(seed))[:hashed]
     needed, queue = {}, list(chosen)
     while queue:
@@ -151,39 +156,39 @@ def gather(work, needed):
         subprocess.run(["apt-get", "download", "-q", *missing], cwd=debs, stdout=subprocess.DEVNULL)
     for old in wheels.glob("*.whl"):
         old.unlink()
-    for more in (work / "beside").glob("*.whl"):
-        (wheels / more.name).hardlink_to(more)
     read = {deb.name: deb for deb in map(Deb, sorted(debs.glob("*.deb"))) if deb.name in needed}
-    for part, whole in PARTS.items():
-        if part in read and whole in read:
-            read[whole].files |= read.pop(part).files
-    read = {name: deb for name, deb in read.items() if deb.head}
+    parts = {name: whole_of(name) for name in read if whole_of(name) in read}
+    for part, whole in parts.items():
+        read[whole].files |= read[part].files
+    read = {name: deb for name, deb in read.items() if deb.head and name not in parts}
     project = {name: deb.head["Name"] for name, deb in read.items()}
-    project |= {part: project[whole] for part, whole in PARTS.items() if whole in project}
-    return [deb.write(wheels, [] if deb.says_required else [project[one] for one in sorted(needed[name]) if one in project and one != name])
+    project |= {part: project[whole] for part, whole in parts.items() if whole in project}
+    return [deb.write(wheels, [] if deb.says_required else sorted({project[one] for one in needed[name] if one in project} - {project[name]}))
             for name, deb in read.items()]
 
 
-def truth(given, python, wheel, module):
+def truth(given, python, folder, wheel, module):
     """("", "") where it imports, (why uv does not install it, why it does not import) otherwise."""
     with tempfile.TemporaryDirectory(dir=given.work) as target:
-        uv = [given.uv, "pip", "install", "-q", "--no-config", "--offline", "--no-index", "--find-links", given.work / "wheels",
+        uv = [given.uv, "pip", "install", "-q", "--no-config", "--offline", "--no-index", "--find-links", folder,
               "--python", python, "--target", target, wheel]
         if (done := run(uv, env={"PATH": "/usr/bin:/bin", "HOME": target, "UV_CACHE_DIR": given.work / "cache"})).returncode:
             return " ".join(done.stderr.split())[:300], ""
-        env = {"PATH": "/usr/bin:/bin", "HOME": target, "PYTHONPATH": target, "PYTHONDONTWRITEBYTECODE": "1", "LANG": "C.UTF-8"}
-        done = run([python, "-W", "ignore", "-c", f"import {module}"], env=env, cwd=target)
+        env = {"PATH": "/usr/bin:/bin", "HOME": target, "PYTHONDONTWRITEBYTECODE": "1", "LANG": "C.UTF-8"}
+        program = f"import site; site.addsitedir({target!r}); import {module}"
+        done = run([python, "-W", "ignore", "-c", program], env=env, cwd="/")
         return "", (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1][:200] if done.returncode else ""
 
 
 def rule_of(here):
-    return next((rule for rule, pattern in RULES if re.search(pattern, here.get("why") or "")), NO_RULE)
+    why = here.get("why") or ""
+    return REQUIRED if why.startswith("requires ") else next((rule for rule, pattern in RULES if re.search(pattern, why)), NO_RULE)
 
 
-def answers(given, python):
+def answers(given, python, folder):
     """By file name."""
     with tempfile.TemporaryDirectory() as home:
-        asked = run([given.avail_wheels.resolve(), "--wheelhouse", given.work / "wheels", "--why", "--all-versions", "--json", "*"],
+        asked = run([given.avail_wheels.resolve(), "--wheelhouse", folder, "--why", "--all-versions", "--json", "*"],
                     env={"PATH": str(python.parent), "HOME": home})  # no other Python's pip is found
     return {wheel["filename"]: wheel["here"] for wheel in json.loads(asked.stdout)["wheels"]}
 
@@ -191,13 +196,20 @@ def answers(given, python):
 def judge(given, python, wheels):
     """Python's version, the answers for all that it takes, and a row for each wheel that is imported."""
     version = run([python, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]).stdout.strip()
-    told = answers(given, python)
-    fit = [wheel for wheel in wheels if (wheel.name.endswith("-any.whl") or version == "3.11") and module_of(wheel)]
+    folder = given.work / version
+    folder.mkdir(exist_ok=True)
+    for old in folder.glob("*.whl"):
+        old.unlink()
+    fit = [wheel for wheel in (given.work / "wheels").glob("*.whl") if wheel.name.endswith("-any.whl") or version == "3.11"]
+    for wheel in [*fit, *([] if version == "3.11" else (given.work / "beside").glob("*.whl"))]:
+        (folder / wheel.name).hardlink_to(wheel)
+    told = answers(given, python, folder)
+    fit = [wheel for wheel in wheels if wheel in fit and module_of(wheel)]
     asked = {wheel: told.get(wheel.name, {"runs": "no", "why": "not listed"}) for wheel in fit}
-    decided = [wheel for wheel, here in asked.items() if rule_of(here) != NO_RULE]
+    decided = [wheel for wheel, here in asked.items() if rule_of(here) not in (REQUIRED, NO_RULE)]
     others = sorted(set(asked) - set(decided), key=lambda wheel: by_hash(given.seed)(wheel.name))[:given.imported]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        found = list(pool.map(lambda wheel: truth(given, python, wheel, module_of(wheel)), decided + others))
+        found = list(pool.map(lambda wheel: truth(given, python, folder, wheel, module_of(wheel)), decided + others))
     rows = []
     for wheel, (refused, fails) in zip(decided + others, found, strict=True):
         real = "not installed" if refused else "fails" if fails else "imports"

@@ -1,4 +1,5 @@
 // What a wheel imports, or calls, and this Python does not have.
+#include <algorithm>
 #include <optional>
 #include <string_view>
 
@@ -17,11 +18,18 @@ bool brings_module(const std::string& project, std::string_view module, const in
            project.starts_with(std::string(top) + "-") || project == "py" + std::string(top);
 }
 
-// setuptools 82 has no pkg_resources; an installer takes the newest that a requirement allows.
-bool may_lack_pkg_resources(const wheel::Requirement& requirement) {
+// setuptools 82 has no pkg_resources; an installer takes the newest that a requirement allows, of those that the
+// source has where it has any.
+bool may_lack_pkg_resources(const Question& q, const wheel::Requirement& requirement) {
     static const auto without = wheel::Version::parse("82");
-    return requirement.project == "setuptools" && without &&
-           requirement.specifiers.contains(*without, wheel::Prereleases::allowed);
+    if (requirement.project != "setuptools" || !without) return false;
+    const auto allows = [&](const wheel::Version& version) {
+        return version >= *without && requirement.specifiers.contains(version, wheel::Prereleases::allowed);
+    };
+    const auto* there = wheels_for(q.how, requirement.project);
+    if (there == nullptr || there->empty()) return allows(*without);
+    return std::any_of(there->begin(), there->end(),
+                       [&](const Candidate& one) { return allows(one.release->version); });
 }
 
 // nullopt: the Python was not asked.
@@ -53,7 +61,7 @@ Fit check_import(const Question& q, const std::string& name, const std::string& 
             requirement &&
             (!requirement->marker || marker_holds(*requirement->marker, *python, q.node.machine, {}));
         if (!is_asked || !brings_module(requirement->project, name, *row)) continue;
-        if (name.starts_with("pkg_resources") && may_lack_pkg_resources(*requirement))
+        if (name.starts_with("pkg_resources") && may_lack_pkg_resources(q, *requirement))
             return unknown("python_module", what + "setuptools has no more since 82");
         return {};
     }

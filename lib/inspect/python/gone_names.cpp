@@ -44,6 +44,8 @@ constexpr GoneName rows[] = {
     {"telnetlib", 13},
     {"uu", 13},
     {"xdrlib", 13},
+    {"typing.io", 13},
+    {"typing.re", 13},
     {"_distutils_hack", 0, "setuptools"},
     {"pkg_resources", 0, "setuptools"},
     {"tkinter", 0, "tk"},

@@ -52,6 +52,8 @@ TEST_CASE("a module that the import needs and this Python lacks is a no where no
     CHECK(answer("cgi", "3.13", no_cgi, R"("pytest; extra == 'test'")").starts_with("no"));
     CHECK(answer("cgi", "3.12", no_cgi) == "yes");
     CHECK(answer("cgi", "3.13", {{"cgi", true}}) == "yes");
+    CHECK(answer("typing.io", "3.13", {{"typing.io", false}}).starts_with("no"));
+    CHECK(answer("typing.io", "3.12", {{"typing.io", false}}) == "yes");  // no file has it
     CHECK(answer("cgi", "3.13", no_cgi, R"("legacy-cgi; python_version >= '3.13'")") == "yes");
     CHECK(answer("cgi", "3.13", no_cgi, R"("legacy-cgi; python_version < '3.13'")").starts_with("unknown"));
     CHECK(answer("cgi", "3.13", no_cgi, R"("legacy-cgi; extra == 'web'")").starts_with("no"));
@@ -84,6 +86,22 @@ TEST_CASE("a module that the import needs and this Python lacks is a no where no
     CHECK(answer("botocore", "3.13", {{"botocore", false}}) == undeclared);
     CHECK(answer("botocore", "3.13", {}) == undeclared);
     CHECK(answer("botocore", "3.13", {{"botocore", true}}) == "yes");
+}
+
+TEST_CASE("setuptools has pkg_resources where the source has no version of it without") {
+    Node node = debian12();
+    node.found_modules = {{"pkg_resources", false}};
+    const auto answer = [&](const std::string& setuptools, const std::string& required) {
+        const std::vector<Candidate> there{wheel_of("setuptools-" + setuptools + "-py3-none-any.whl")};
+        const auto wheel =
+            wheel_of("a-1-py3-none-any.whl",
+                     R"({"requires_dist":[")" + required + R"("],"sure_imports":{"pkg_resources":"a"}})");
+        return std::string(
+            runs_text(judge(wheel, node, {}, {.owned = [&](const std::string&) { return &there; }}).runs));
+    };
+    CHECK(answer("66.1.1", "setuptools") == "yes");
+    CHECK(answer("82.0.1", "setuptools") == "unknown");
+    CHECK(answer("66.1.1", "setuptools<82") == "yes");
 }
 
 TEST_CASE("what older facts say of names that an import may need decides nothing") {
