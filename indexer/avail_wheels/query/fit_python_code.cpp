@@ -38,14 +38,6 @@ std::optional<bool> has_module(const Question& q, std::string_view name) {
     return found == q.node.found_modules.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::string lacking(const Python& python, const inspect::GoneName& row) {
-    if (row.since == inspect::only_windows) return "only Windows has";
-    const std::string shown = "Python " + python.text();
-    const auto minor = static_cast<unsigned>(python.minor);
-    if (row.since != 0 && minor >= row.since) return shown + " has no more";
-    return row.first != 0 && minor < row.first ? shown + " does not have yet" : std::string();
-}
-
 // The import fails for certain where this Python does not have the module, and nothing else can bring it.
 Fit check_import(const Question& q, const std::string& name, const std::string& by) {
     const Python* python = taking_python(q);
@@ -65,15 +57,15 @@ Fit check_import(const Question& q, const std::string& name, const std::string& 
             return unknown("python_module", what + "setuptools has no more since 82");
         return {};
     }
-    const std::string why = lacking(*python, *row);
-    if (!why.empty() && is_found && requires_nothing(q.needs))
-        return no("python_module", what + why,
+    const bool is_gone = row->since != 0 && static_cast<unsigned>(python->minor) >= row->since;
+    const std::string why = what + "Python " + python->text() + " has no more";
+    if (is_gone && is_found && requires_nothing(q.needs))
+        return no("python_module", why,
                   row->brought_by.empty() ? "choose a newer version, or another Python"
                                           : "install " + std::string(row->brought_by) + ", too");
-    if (!why.empty()) return unknown("python_module", what + why + "; another project may bring it");
-    if (row->first != 0) return {};
+    if (is_gone) return unknown("python_module", why + "; another project may bring it");
     // Of a module that was not removed: extension modules, and what is built in, are no such files.
-    if (row->brought_by.empty() && name != "lib2to3") return {};
+    if (row->brought_by.empty()) return {};
     if (is_found) return unknown("python_module", what + "this Python does not have");
     if (row->since != 0) return {};
     return unknown("python_module", what + "this Python may not have");
