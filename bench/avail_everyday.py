@@ -7,8 +7,7 @@
 The names, from `apt-cache dumpavail`, so that no registry is asked for any: the --ranked python3-NAME that most packages depend on, and
 of the others the --hashed first ones by the SHA-256 of --seed and the name; with them come the python3-NAME that they depend on. Each is
 taken by `apt-get download`, and packed as the wheel that it was installed from: its files below dist-packages, and its METADATA, or
-PKG-INFO. Debian takes out of requires.txt what it turns into Depends (dh_python3), so beside a PKG-INFO the packages of Depends are
-required, too. What is compiled is for CPython 3.11 (Debian 12); FOLDER/beside may have compiled wheels for other Pythons, as of
+PKG-INFO. Debian takes out of both what it turns into Depends (dh_python3), so the packages of Depends are required, too. What is compiled is for CPython 3.11 (Debian 12); FOLDER/beside may have compiled wheels for other Pythons, as of
 `pip wheel --no-deps --wheel-dir FOLDER/beside` and the names of COMPILED, which most of the others need. At most MOST_BYTES each.
 
 All are read. Imported are those that a rule of Python code decides (RULES), with a "no", an "unknown" or a warning, and --imported
@@ -102,7 +101,7 @@ class Deb:
     """The files of one package below dist-packages, by their paths there, and its metadata."""
 
     def __init__(self, path):
-        self.files, self.name, self.head, self.says_required = {}, path.name.split("_")[0], None, False
+        self.files, self.name, self.head = {}, path.name.split("_")[0], None
         data = subprocess.run(["dpkg-deb", "--fsys-tarfile", path], capture_output=True, check=True).stdout
         with tarfile.open(fileobj=io.BytesIO(data)) as tar:
             for member in tar:
@@ -116,7 +115,6 @@ class Deb:
             return
         info = min(infos, key=lambda one: (normal(one.split("-")[0]) != self.name[8:], one))
         self.head = email.message_from_bytes(self.files[info])
-        self.says_required = info.endswith("METADATA")
         required = self.files.get(info.replace("PKG-INFO", "requires.txt")) if info.endswith("PKG-INFO") else None
         if required and "Requires-Dist" not in self.head:
             for one in requirements_of(required.decode()):
@@ -163,7 +161,7 @@ def gather(work, needed):
     read = {name: deb for name, deb in read.items() if deb.head and name not in parts}
     project = {name: deb.head["Name"] for name, deb in read.items()}
     project |= {part: project[whole] for part, whole in parts.items() if whole in project}
-    return [deb.write(wheels, [] if deb.says_required else sorted({project[one] for one in needed[name] if one in project} - {project[name]}))
+    return [deb.write(wheels, sorted({project[one] for one in needed[name] if one in project} - {project[name]}))
             for name, deb in read.items()]
 
 
