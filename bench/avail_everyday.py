@@ -7,8 +7,9 @@
 The names, from `apt-cache dumpavail`, so that no registry is asked for any: the --ranked python3-NAME that most packages depend on, and
 of the others the --hashed first ones by the SHA-256 of --seed and the name; with them come the python3-NAME that they depend on. Each is
 taken by `apt-get download`, and packed as the wheel that it was installed from: its files below dist-packages, and its METADATA, or
-PKG-INFO. Debian takes out of both what it turns into Depends (dh_python3), so the packages of Depends are required, too. What is compiled is for CPython 3.11 (Debian 12); FOLDER/beside may have compiled wheels for other Pythons, as of
-`pip wheel --no-deps --wheel-dir FOLDER/beside` and the names of COMPILED, which most of the others need. At most MOST_BYTES each.
+PKG-INFO. Debian takes out of both what it turns into Depends (dh_python3), so the packages of Depends are required, too. At most
+MOST_BYTES each. What is compiled is for CPython 3.11 (Debian 12); FOLDER/beside may have compiled wheels for other Pythons, as of
+`pip wheel --no-deps --wheel-dir FOLDER/beside` and the names of COMPILED, which most of the others need.
 
 All are read. Imported are those that a rule of Python code decides (RULES), with a "no", an "unknown" or a warning, and --imported
 others by hash: uv installs the wheel with what it requires, from these wheels alone, and the Python imports the module of the project's
@@ -40,9 +41,9 @@ COMPILED = ("bcrypt", "brotli", "cffi", "coverage", "cryptography", "greenlet", 
             "pillow", "psutil", "pynacl", "pyrsistent", "pyyaml", "simplejson", "tornado", "typing-extensions", "wrapt<2", "zope.interface")
 PART = re.compile(r"(-lib|-backend)$")  # Debian has taken python3-pandas-lib out of python3-pandas
 SITE = "./usr/lib/python3/dist-packages/"
-RULES = [("imports a module that only other Pythons have", r"has no more(;|$)|does not have yet|only Windows has|setuptools has no more"),
+RULES = [("imports a module that newer Pythons removed", r"has no more(;|$)"),
          ("imports a module that nothing required brings", r"nothing that it requires brings"),
-         ("imports a module that this Python may lack", r"this Python (does|may) not have"),
+         ("imports a module that this Python may lack", r"this Python (does|may) not have|setuptools has no more"),
          ("a library, as far as the import reaches it", r"\.so\b")]
 REQUIRED, NO_RULE = "requires one that does not run here", "no rule of these"
 
@@ -239,7 +240,7 @@ def main():
         for (rule, runs, real), number in sorted(collections.Counter((row[3], row[2], row[4]) for row in here).items()):
             is_right = (runs, real) in (("yes", "imports"), ("no", "fails"))
             table.append(results.row(f'Python {version}: {rule}: "{runs}", {real}', "wheels", "higher" if is_right else "lower", number))
-        misses += [f"Python {version}, {row[1]}: {row[2]} ({row[5]}); {row[6]}" for row in here
+        misses += [f"Python {version}, {row[1].split('-')[0]}: \"{row[2]}\", and {row[4]}: {re.sub(r'/[^ ]*/', '', row[6])}" for row in here
                    if (row[2], row[4]) in (("yes", "fails"), ("no", "imports"))]
     print(*(f"{row['ours']:6} {row['measured']}" for row in table), *misses, sep="\n")
     if given.write:
