@@ -1,4 +1,5 @@
 // What a wheel imports, or calls, and this Python does not have.
+#include <algorithm>
 #include <optional>
 #include <string_view>
 
@@ -17,25 +18,24 @@ bool brings_module(const std::string& project, std::string_view module, const in
            project.starts_with(std::string(top) + "-") || project == "py" + std::string(top);
 }
 
-// setuptools 82 has no pkg_resources; an installer takes the newest that a requirement allows.
-bool may_lack_pkg_resources(const wheel::Requirement& requirement) {
+// setuptools 82 has no pkg_resources; an installer takes the newest that a requirement allows, of those that the
+// source has where it has any.
+bool may_lack_pkg_resources(const Question& q, const wheel::Requirement& requirement) {
     static const auto without = wheel::Version::parse("82");
-    return requirement.project == "setuptools" && without &&
-           requirement.specifiers.contains(*without, wheel::Prereleases::allowed);
+    if (requirement.project != "setuptools" || !without) return false;
+    const auto allows = [&](const wheel::Version& version) {
+        return version >= *without && requirement.specifiers.contains(version, wheel::Prereleases::allowed);
+    };
+    const auto* there = wheels_for(q.how, requirement.project);
+    if (there == nullptr || there->empty()) return allows(*without);
+    return std::any_of(there->begin(), there->end(),
+                       [&](const Candidate& one) { return allows(one.release->version); });
 }
 
 // nullopt: the Python was not asked.
 std::optional<bool> has_module(const Question& q, std::string_view name) {
     const auto found = q.node.found_modules.find(name);
     return found == q.node.found_modules.end() ? std::nullopt : std::optional(found->second);
-}
-
-std::string lacking(const Python& python, const inspect::GoneName& row) {
-    if (row.since == inspect::only_windows) return "only Windows has";
-    const std::string shown = "Python " + python.text();
-    const auto minor = static_cast<unsigned>(python.minor);
-    if (row.since != 0 && minor >= row.since) return shown + " has no more";
-    return row.first != 0 && minor < row.first ? shown + " does not have yet" : std::string();
 }
 
 // The import fails for certain where this Python does not have the module, and nothing else can bring it.
@@ -53,19 +53,19 @@ Fit check_import(const Question& q, const std::string& name, const std::string& 
             requirement &&
             (!requirement->marker || marker_holds(*requirement->marker, *python, q.node.machine, {}));
         if (!is_asked || !brings_module(requirement->project, name, *row)) continue;
-        if (name.starts_with("pkg_resources") && may_lack_pkg_resources(*requirement))
+        if (name.starts_with("pkg_resources") && may_lack_pkg_resources(q, *requirement))
             return unknown("python_module", what + "setuptools has no more since 82");
         return {};
     }
-    const std::string why = lacking(*python, *row);
-    if (!why.empty() && is_found && requires_nothing(q.needs))
-        return no("python_module", what + why,
+    const bool is_gone = row->since != 0 && static_cast<unsigned>(python->minor) >= row->since;
+    const std::string why = what + "Python " + python->text() + " has no more";
+    if (is_gone && is_found && requires_nothing(q.needs))
+        return no("python_module", why,
                   row->brought_by.empty() ? "choose a newer version, or another Python"
                                           : "install " + std::string(row->brought_by) + ", too");
-    if (!why.empty()) return unknown("python_module", what + why + "; another project may bring it");
-    if (row->first != 0) return {};
+    if (is_gone) return unknown("python_module", why + "; another project may bring it");
     // Of a module that was not removed: extension modules, and what is built in, are no such files.
-    if (row->brought_by.empty() && name != "lib2to3") return {};
+    if (row->brought_by.empty()) return {};
     if (is_found) return unknown("python_module", what + "this Python does not have");
     if (row->since != 0) return {};
     return unknown("python_module", what + "this Python may not have");

@@ -22,7 +22,7 @@ namespace {
 constexpr std::uint64_t max_wheels_read_bytes = base::gib;  // of a folder in one call: four seconds
 constexpr std::size_t max_wheels_kept = 20'000;             // in the cache of a folder; 1 KiB each
 constexpr std::uint64_t max_wheel_cache_bytes = 64 * base::mib;
-constexpr const char* format = "wheelyard.wheels-read/6";
+constexpr const char* format = "wheelyard.wheels-read/7";
 constexpr std::int64_t ns_per_s = 1'000'000'000;
 
 void set_wheel(Candidate& candidate, const ReadWheel& wheel) {

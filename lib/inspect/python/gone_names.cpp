@@ -1,7 +1,5 @@
 // Sources of gone_names: PEP 594 (3.13), PEP 632 (distutils), the sections "Removed" of What's New in Python
-// 3.9 to 3.14, and of new ones what libraries use most; pkg_resources: setuptools 82; the pages of winreg,
-// msvcrt and winsound. Debian has tkinter, and most of distutils and lib2to3 up to 3.11, in packages of their
-// own.
+// 3.9 to 3.14; pkg_resources: setuptools 82.
 #include "lib/inspect/python/gone_names.hpp"
 
 #include <algorithm>
@@ -44,17 +42,9 @@ constexpr GoneName rows[] = {
     {"telnetlib", 13},
     {"uu", 13},
     {"xdrlib", 13},
-    {"_distutils_hack", 0, "setuptools"},
+    {"typing.io", 13},
+    {"typing.re", 13},
     {"pkg_resources", 0, "setuptools"},
-    {"tkinter", 0, "tk"},
-    {"msvcrt", only_windows},
-    {"winreg", only_windows},
-    {"winsound", only_windows},
-    {"_winapi", only_windows},
-    {"tomllib", 0, {}, 11},
-    {"zoneinfo", 0, {}, 9},
-    {"graphlib", 0, {}, 9},
-    {"annotationlib", 0, {}, 14},
 };
 
 }  // namespace

@@ -1,5 +1,4 @@
-// The modules of Python's standard library, and those that some Pythons lack: removed by a version, not there
-// before one, or left to a package of their own by distributions.
+// The modules of Python's standard library, those that a version of Python removed, and pkg_resources.
 #pragma once
 
 #include <string_view>
@@ -10,14 +9,11 @@ namespace wheelyard::inspect {
 // have.
 [[nodiscard]] bool is_standard_module(std::string_view top);
 
-inline constexpr unsigned only_windows = 1;  // as `since`: no Python of another system has it
-
 struct GoneName {
     std::string_view name;  // "cgi"
     // The minor version of Python 3 that has it no more; 0: only some installations lack it.
     unsigned since = 0;
     std::string_view brought_by = {};  // a project that has it, too
-    unsigned first = 0;                // the minor version that has it first; 0: all had it
 };
 // The row of a dotted name or of what it begins with: "distutils.version" has that of "distutils". nullptr:
 // none.

@@ -51,7 +51,8 @@ class Walker {
         if (depth >= max_root_depth) return;
         const bool is_only_way = is_namespace && below.size() == 1;
         for (const std::string& child : below)
-            walk_root(child, is_only_way ? how : std::min(how, Reach::always), depth + 1);
+            walk_root(child, is_only_way ? how : std::min(how, is_namespace ? Reach::always : Reach::maybe),
+                      depth + 1);
     }
 
     void work() {

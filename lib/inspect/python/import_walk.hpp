@@ -39,9 +39,8 @@ struct ImportWalk {
     // and of what neither the wheel nor any standard library has {"botocore", "a.b"}.
     std::map<std::string, std::string> gone, foreign;
 };
-// `roots`: what users import. A package whose import reaches no other module of the wheel stands for the
-// extension modules beside its __init__, as PyQt's does, and for the module of its own name, as pyzbar's
-// does.
+// `roots`: what users import. After a package whose import reaches no other module of the wheel users may import
+// the extension modules beside its __init__, as PyQt's, and the module of its own name, as pyzbar's.
 [[nodiscard]] ImportWalk walk_imports(const WheelModules& wheel, const std::vector<std::string>& roots);
 
 }  // namespace wheelyard::inspect

@@ -86,9 +86,13 @@ class ModuleReader {
     [[nodiscard]] Reach reach_in(std::size_t at, Tokens header) const {
         if (header.front().is_name("try")) return lines_[at].is_continued ? Reach::maybe : reach_in_try(at);
         if (header.front().is_name("class") || header.front().is_name("finally")) return Reach::always;
+        // SWIG writes `if __package__ or "." in __name__:` around the import of the extension module.
+        const bool is_main = std::any_of(header.begin(), header.end(), [](const Token& token) {
+            return token.kind == TokenKind::text && token.text == "__main__";
+        });
         const bool is_negated = header.size() > 1 && header[1].is_name("not");
-        return !is_negated && has_name(header, {"TYPE_CHECKING", "__name__", "suppress"}) ? Reach::never
-                                                                                          : Reach::maybe;
+        const bool is_apart = is_main || has_name(header, {"TYPE_CHECKING", "suppress"});
+        return is_apart && !is_negated ? Reach::never : Reach::maybe;
     }
 
     // What fails in a `try` matters where each handler ends with `raise`, and perhaps where one contains it.
