@@ -191,6 +191,9 @@ class Planner {
         judge(it);
         pairs.against = cell.against;
         if (recipe.source == SourceKind::upstream) return;
+        if (const auto gpus = fit_gpus(pairs);
+            !gpus.refusals.empty() && (cell.state == CellState::wanted || cell.state == CellState::held))
+            cell.reason += "; for " + base::join(gpus.fitting, ", ") + " alone: " + gpus.refusals;
         for (auto& bound : cite_bounds(pairs))
             cell.bounds.push_back(std::move(bound));
     }

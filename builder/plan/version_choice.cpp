@@ -2,6 +2,7 @@
 #include "builder/plan/version_choice.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include "builder/plan/offers.hpp"
@@ -209,12 +210,25 @@ std::map<std::string, Version> provided(const PairInput& input) {
     return all;
 }
 
+std::string_view kind_of(const PairInput& input) {
+    const Accelerator* accelerator = input.site.accelerator(input.accelerator);
+    return accelerator == nullptr ? std::string_view() : std::string_view(accelerator->kind);
+}
+
 std::vector<PackageVersion> packages_of(const PairInput& input) {
     std::vector<PackageVersion> packages = {{input.recipe.package, input.version}};
     for (const auto& beside : input.recipe.beside) {
         if (const auto version = version_in(beside.tag)) packages.emplace_back(beside.name, *version);
     }
     return packages;
+}
+
+// The toolkit of the accelerator, which has rows of its own. Of "12" alone the release is not known.
+std::optional<PackageVersion> toolkit_of(const PairInput& input,
+                                         const std::map<std::string, Version>& there) {
+    const auto toolkit = there.find(std::string(kind_of(input)));
+    if (toolkit == there.end() || toolkit->second.text().find('.') == std::string::npos) return std::nullopt;
+    return PackageVersion{toolkit->first, toolkit->second};
 }
 
 std::map<std::string, Version> all_there(const PairInput& input,
@@ -274,17 +288,16 @@ std::optional<VersionPair> first_broken(const PairInput& input, const std::vecto
 
 // "; torch>=2.12,<2.14 is the newest that takes cuda 12.3"; empty: no row takes it.
 std::string newest_that_takes(const std::vector<VersionPair>& pairs, const VersionPair& broken,
-                              const Version& there) {
+                              const std::string& what, const std::function<bool(const VersionPair&)>& takes) {
     const VersionPair* newest = nullptr;
     for (const auto& pair : pairs) {
         if (pair.use != broken.use || pair.package != broken.package || pair.with != broken.with ||
-            !pair.allowed_set.contains(there, wheel::Prereleases::allowed))
+            !takes(pair))
             continue;
         if (newest == nullptr || first_version(*newest) < first_version(pair)) newest = &pair;
     }
     if (newest == nullptr) return "";
-    return "; " + broken.package + newest->versions + " is the newest that takes " + broken.with + " " +
-           there.text();
+    return "; " + broken.package + newest->versions + " is the newest that takes " + what;
 }
 
 }  // namespace
@@ -320,11 +333,54 @@ std::optional<UnknownPair> find_unknown(const PairInput& input) {
 std::optional<std::string> find_misfit(const PairInput& input) {
     const auto packages = packages_of(input);
     const auto there = all_there(input, packages);
-    const auto broken = first_broken(input, packages, there, PairUse::machine);
-    if (!broken) return std::nullopt;
-    const Version& found = there.at(broken->with);
-    return "the site has " + broken->with + " " + found.text() + ", it needs " + broken->text() +
-           newest_that_takes(input.site.version_pairs, *broken, found);
+    if (const auto broken = first_broken(input, packages, there, PairUse::machine)) {
+        const Version& found = there.at(broken->with);
+        return "the site has " + broken->with + " " + found.text() + ", it needs " + broken->text() +
+               newest_that_takes(input.site.version_pairs, *broken, broken->with + " " + found.text(),
+                                 [&found](const VersionPair& pair) {
+                                     return pair.allowed_set.contains(found, wheel::Prereleases::allowed);
+                                 });
+    }
+    GpuFit gpus = fit_gpus(input);
+    if (gpus.fitting.empty() && !gpus.refusals.empty()) return std::move(gpus.refusals);
+    return std::nullopt;
+}
+
+GpuFit fit_gpus(const PairInput& input) {
+    GpuFit fit;
+    const Accelerator* accelerator = input.site.accelerator(input.accelerator);
+    if (accelerator == nullptr) return fit;
+    fit.fitting = accelerator->architectures;
+    if (input.recipe.source == SourceKind::upstream) return fit;  // nothing is compiled here
+    auto packages = packages_of(input);
+    const auto there = all_there(input, packages);
+    if (auto toolkit = toolkit_of(input, there)) packages.push_back(std::move(*toolkit));
+    // The package's own rows come first: no other toolkit would help.
+    std::vector<VersionPair> rows;
+    for (const auto& package : packages) {
+        for (auto& row : pairs_for(input.site.version_pairs, {package}, {PairUse::machine}))
+            if (row.with == with_gpu) rows.push_back(std::move(row));
+    }
+    std::erase_if(fit.fitting, [&](const std::string& gpu) {
+        const auto refuses = [&gpu](const VersionPair& row) { return !row.allows_gpu(gpu); };
+        const auto broken = std::find_if(rows.begin(), rows.end(), refuses);
+        if (broken == rows.end()) return false;
+        fit.refusals += (fit.refusals.empty() ? "" : "; ") + std::string("it cannot be compiled for ") + gpu +
+                        ", by the row " + broken->text() +
+                        newest_that_takes(input.site.version_pairs, *broken, gpu, std::not_fn(refuses));
+        return true;
+    });
+    return fit;
+}
+
+Site for_gpus(Site site, const Recipe& recipe, const Asked& asked) {
+    const auto version = Version::parse(asked.version);
+    const Python none;  // it plays no part
+    for (Accelerator& one : site.accelerators) {
+        if (!version || one.name != asked.accelerator) continue;
+        one.architectures = fit_gpus({site, recipe, *version, none, one.name}).fitting;
+    }
+    return site;
 }
 
 std::optional<std::string> find_unnamed(const PairInput& input) {
@@ -359,7 +415,7 @@ std::vector<std::string> cite_bounds(const PairInput& input) {
     std::vector<std::string> cited;
     for (const auto& pair : pairs_for(input.site.version_pairs, packages,
                                       {PairUse::build, PairUse::run, PairUse::tested, PairUse::machine}))
-        cited.push_back(pair.with + pair.allowed + " by " + pair.place);
+        cited.push_back(pair.bound() + " by " + pair.place);
     return cited;
 }
 

@@ -110,6 +110,100 @@ TEST_CASE("a machine outside a row's bound is named with the row, its source and
     }
 }
 
+TEST_CASE("a GPU that the toolkit or the source cannot be compiled for is left out, with the row") {
+    struct Row {
+        const char* package;
+        const char* version;
+        const char* kind;
+        const char* toolkit;  // its module; empty: not known
+        std::vector<std::string> gpus, fitting;
+        const char* refusal;
+    };
+    const Row rows[] = {
+        {"torch", "2.12.0", "cuda", "cuda/12.6", {"sm_70", "sm_90a"}, {"sm_70", "sm_90a"}, ""},
+        {"torch",
+         "2.12.0",
+         "cuda",
+         "cuda/13.0",
+         {"sm_70", "sm_80", "sm_90"},
+         {"sm_80", "sm_90"},
+         "it cannot be compiled for sm_70, by the row gpu sm_75 sm_80 "},
+        {"torch",
+         "2.12.0",
+         "cuda",
+         "cuda/13.0",
+         {"sm_70"},
+         {},
+         "; cuda==12.9.* is the newest that takes sm_70"},
+        {"torch",
+         "2.12.0",
+         "cuda",
+         "cuda/12.6",
+         {"sm_100"},
+         {},
+         "; cuda>=13.4,<13.6 is the newest that takes"},
+        {"torch", "2.12.0", "cuda", "cuda/12", {"sm_100"}, {"sm_100"}, ""},
+        {"torch", "2.12.0", "cuda", "cuda/14.0", {"sm_70"}, {"sm_70"}, ""},
+        {"torch", "2.12.0", "cuda", "", {"sm_70"}, {"sm_70"}, ""},
+        {"flash-attn",
+         "2.8.3.post2",
+         "cuda",
+         "cuda/12.6",
+         {"sm_70", "sm_86"},
+         {"sm_86"},
+         "it cannot be compiled for sm_70, by the row gpu sm_80+ gfx90a gfx942 gfx950 "
+         "(flash-attn>=2.8,<2.9: "},
+        {"causal-conv1d",
+         "1.7.0",
+         "cuda",
+         "cuda/12.6",
+         {"sm_70"},
+         {},
+         "; causal-conv1d>=1.5.3,<1.6.2 is the newest that takes sm_70"},
+        {"flash-attn",
+         "2.8.3",
+         "rocm",
+         "rocm/6.4",
+         {"gfx908", "gfx90a:xnack-"},
+         {"gfx90a:xnack-"},
+         "it cannot be compiled for gfx908, by the row gpu "},
+        {"torch",
+         "2.6.0",
+         "rocm",
+         "rocm/6.2.4",
+         {"gfx942", "gfx950"},
+         {"gfx942"},
+         "it cannot be compiled for gfx950, by the row gpu !gfx950 (rocm>=6.0,<6.4: "},
+        {"causal-conv1d", "1.7.0", "rocm", "rocm/6.4", {"gfx908"}, {"gfx908"}, ""},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.package);
+        CAPTURE(row.toolkit);
+        Scene scene;
+        scene.recipe.package = row.package;
+        scene.recipe.beside.clear();
+        scene.site.accelerators = {{"gpu", row.kind, row.gpus, "x", {}, {}}};
+        if (*row.toolkit != '\0') scene.site.accelerators[0].modules = {row.toolkit};
+        scene.accelerator = "gpu";
+        const wheel::Version version = *wheel::Version::parse(row.version);
+        const PairInput input{scene.site, scene.recipe, version, scene.python, "gpu"};
+        const GpuFit fit = fit_gpus(input);
+        CHECK(fit.fitting == row.fitting);
+        CHECK_MESSAGE(fit.refusals.find(row.refusal) != std::string::npos, fit.refusals);
+        CHECK(fit.refusals.empty() == (row.fitting.size() == row.gpus.size()));
+        scene.version = row.version;
+        if (row.fitting.empty()) CHECK(scene.misfit() == fit.refusals);
+        // The job's variables, and the check of its wheel, have the same list.
+        Asked asked;
+        asked.version = row.version;
+        asked.accelerator = "gpu";
+        CHECK(for_gpus(scene.site, scene.recipe, asked).accelerators[0].architectures == row.fitting);
+        // What is not compiled here fits.
+        scene.recipe.source = SourceKind::upstream;
+        CHECK(fit_gpus(input).fitting == row.gpus);
+    }
+}
+
 TEST_CASE("versions that no row covers are unknown, with the nearest row") {
     struct Row {
         const char* what;
@@ -238,6 +332,27 @@ TEST_CASE("the plan cites the rows that bound a cell, and a misfit makes it impo
     CHECK(plan.cells[0].bounds[0].find("versions.toml:") != std::string::npos);
     CHECK(plan.cells[1].state == CellState::impossible);
     CHECK(plan.cells[1].reason.find("cmake/public/cuda.cmake") != std::string::npos);
+}
+
+TEST_CASE("where some of a site's GPUs fit, the plan builds for those and says so") {
+    Scene scene;
+    Site site = scene.site;
+    site.pythons = {{"3.12", "python3.12"}};
+    site.wants = {{"torch", {"2.12.0"}, {"3.12"}}};
+    site.accelerators[0].modules[0] = "cuda/13.0";
+    site.accelerators[0].architectures = {"sm_70", "sm_80", "sm_90"};
+    Recipe torch = scene.recipe;
+    torch.file = "torch.toml";
+    torch.accelerators = {"cuda"};
+    Recipes recipes;
+    recipes.add(torch);
+    World world;
+    world.pythons.emplace("3.12", scene.python);
+    const Plan plan = make_plan(site, recipes, world);
+    CHECK(plan.cells[0].state == CellState::wanted);
+    CHECK_MESSAGE(plan.cells[0].reason.find("; for sm_80, sm_90 alone: it cannot be compiled for sm_70, by "
+                                            "the row gpu sm_75 ") != std::string::npos,
+                  plan.cells[0].reason);
 }
 
 }  // namespace
