@@ -218,10 +218,11 @@ class Planner {
         cell.accelerator = of.accelerator;
         cell.recipe = recipe_text(recipe);
         cell.name = package + "-for-" + of.name;
-        cell.set(CellState::impossible, recipe.against == want.package
-                                            ? "its recipe names no version for " + want.package + " " +
-                                                  version.public_text() + ": add it under [against.versions]"
-                                            : "its recipe is not built against " + want.package);
+        cell.set(CellState::impossible,
+                 recipe.against == want.package
+                     ? "its recipe names no version for " + want.package + " " + version.public_text() +
+                           ": add it under [against.versions]"
+                     : "it is not built against " + want.package + ": make it a [[want]] of its own");
         if (!seen_.insert(cell.name).second) return;
         plan_.cells.push_back(std::move(cell));
         positions_.push_back(position_);

@@ -413,9 +413,17 @@ std::vector<std::string> cite_bounds(const PairInput& input) {
     std::vector<PackageVersion> packages = {{input.recipe.package, input.version}};
     if (const auto against = exact_version(input.against)) packages.push_back(*against);
     std::vector<std::string> cited;
+    const auto there = provided(input);
+    const auto is_had = [&](const std::string& with) {
+        const std::string_view kind = kind_of(input);
+        return there.count(with) != 0 || with == kind ||
+               (with == with_gpu && accelerator::find_accelerator_kind(kind) != nullptr);
+    };
     for (const auto& pair : pairs_for(input.site.version_pairs, packages,
-                                      {PairUse::build, PairUse::run, PairUse::tested, PairUse::machine}))
+                                      {PairUse::build, PairUse::run, PairUse::tested, PairUse::machine})) {
+        if (is_of_machine(pair.use) && !is_had(pair.with)) continue;
         cited.push_back(pair.bound() + " by " + pair.place);
+    }
     return cited;
 }
 

@@ -88,7 +88,8 @@ struct UnknownPair {
 };
 [[nodiscard]] std::optional<UnknownPair> find_unknown(const PairInput& input);
 
-// The rows that bound the build's requirements, each with its source: for `plan --explain`.
+// The rows that bound the build's requirements and what the cell has of its machine, each with its source:
+// for `plan --explain`.
 [[nodiscard]] std::vector<std::string> cite_bounds(const PairInput& input);
 
 }  // namespace wheelyard::builder

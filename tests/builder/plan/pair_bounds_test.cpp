@@ -355,5 +355,22 @@ TEST_CASE("where some of a site's GPUs fit, the plan builds for those and says s
                   plan.cells[0].reason);
 }
 
+TEST_CASE("a build for processors is bounded by no row of CUDA") {
+    Scene scene;
+    const auto cited = [&](const std::string& accelerator) {
+        std::string all;
+        for (const auto& one : cite_bounds(
+                 {scene.site, scene.recipe, *wheel::Version::parse("2.4.0"), scene.python, accelerator}))
+            all += one.substr(0, one.find(" by ")) + " ";
+        return all;
+    };
+    CHECK(cited("a100") ==
+          "cmake<4 setuptools<82 python>=3.8,<3.13 cuda>=11.8,<12.5 cudnn>=9 python>=3.8 cuda>=11.0 "
+          "cudnn>=8.1 ");
+    CHECK(cited("") == "cmake<4 setuptools<82 python>=3.8,<3.13 python>=3.8 ");
+    scene.site.accelerators.push_back({"cpu", "cpu", {}, "cpu", {}, {}});
+    CHECK(cited("cpu") == cited(""));
+}
+
 }  // namespace
 }  // namespace wheelyard::builder
