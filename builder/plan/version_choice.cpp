@@ -231,6 +231,22 @@ std::optional<PackageVersion> toolkit_of(const PairInput& input,
     return PackageVersion{toolkit->first, toolkit->second};
 }
 
+// The compiler that nvcc calls, by its name in rows: the g++ of PATH, unless a variable or `compilers.cxx`
+// says otherwise; empty: another one.
+std::string_view host_compiler(const PairInput& input) {
+    Environment variables = input.site.environment;
+    if (const Accelerator* accelerator = input.site.accelerator(input.accelerator))
+        merge_environment(variables, accelerator->environment);
+    merge_environment(variables, input.recipe.build_environment);
+    const bool is_named = std::any_of(variables.begin(), variables.end(), [](const auto& one) {
+        return one.first == "NVCC_CCBIN" || one.first == "CUDAHOSTCXX" || one.first == "CXX";
+    });
+    const std::string& cxx = input.site.compilers.cxx;
+    if (is_named) return "";
+    if (cxx.empty() || cxx == "g++") return "gcc";
+    return cxx == "clang++" ? "clang" : "";
+}
+
 std::map<std::string, Version> all_there(const PairInput& input,
                                          const std::vector<PackageVersion>& packages) {
     auto there = provided(input);
@@ -331,8 +347,15 @@ std::optional<UnknownPair> find_unknown(const PairInput& input) {
 }
 
 std::optional<std::string> find_misfit(const PairInput& input) {
-    const auto packages = packages_of(input);
-    const auto there = all_there(input, packages);
+    auto packages = packages_of(input);
+    auto there = all_there(input, packages);
+    // An upstream's wheel is not compiled here.
+    if (auto toolkit = toolkit_of(input, there); toolkit && input.recipe.source != SourceKind::upstream)
+        packages.push_back(std::move(*toolkit));
+    const std::string_view host = host_compiler(input);
+    std::erase_if(there, [host](const auto& one) {
+        return (one.first == "gcc" || one.first == "clang") && one.first != host;
+    });
     if (const auto broken = first_broken(input, packages, there, PairUse::machine)) {
         const Version& found = there.at(broken->with);
         return "the site has " + broken->with + " " + found.text() + ", it needs " + broken->text() +

@@ -3,10 +3,18 @@
 
 #include <doctest/doctest.h>
 
+#include <map>
+#include <set>
+
 #include "builder/plan/plan.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/limits.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 namespace {
+
+namespace fs = std::filesystem;
 
 struct Scene {
     Site site;
@@ -88,6 +96,37 @@ TEST_CASE("a machine outside a row's bound is named with the row, its source and
          "series are for AWS instances alone; https://github.com/aws/aws-ofi-nccl/releases; "},
         {"NCCL", [](Scene& s) { s.recipe.beside[0].tag = "v2.22.3-1"; },
          "the site has nccl 2.22.3, it needs nccl>=2.4.8,<2.22"},
+        {"a gcc that CUDA refuses", [](Scene& s) { s.site.modules.load[0] = "gcc/13.1.0"; },
+         "the site has gcc 13.1.0, it needs gcc<13 (cuda>=12.0,<12.4: its crt/host_config.h refuses "
+         "others; "},
+        {"the newest that takes it", [](Scene& s) { s.site.modules.load[0] = "gcc/15.2.0"; },
+         "; cuda>=13.4,<13.6 is the newest that takes gcc 15.2.0"},
+        {"nvcc calls another compiler",
+         [](Scene& s) {
+             s.site.modules.load[0] = "gcc/13.1.0";
+             s.site.compilers.cxx = "CC";
+         },
+         ""},
+        {"a variable names another compiler",
+         [](Scene& s) {
+             s.site.modules.load[0] = "gcc/13.1.0";
+             s.site.environment = {{"NVCC_CCBIN", "/usr/bin/g++-12"}};
+         },
+         ""},
+        {"a clang beside the g++ that nvcc calls", [](Scene& s) { s.site.modules.load[0] = "clang/20.1"; },
+         ""},
+        {"a clang that CUDA refuses",
+         [](Scene& s) {
+             s.site.modules.load[0] = "clang/20.1";
+             s.site.compilers.cxx = "clang++";
+         },
+         "the site has clang 20.1, it needs clang>=3.3,<17 (cuda>=12.2,<12.4: "},
+        {"gcc for processors alone",
+         [](Scene& s) {
+             s.site.modules.load[0] = "gcc/16.1.0";
+             s.accelerator = "";
+         },
+         ""},
         {"an unknown version violates nothing",
          [](Scene& s) {
              s.site.accelerators[0].modules = {"cuda", "cudnn"};
@@ -107,6 +146,46 @@ TEST_CASE("a machine outside a row's bound is named with the row, its source and
         const std::string found = scene.misfit();
         CHECK_MESSAGE((*row.reason == '\0' ? found.empty() : found.find(row.reason) != std::string::npos),
                       found);
+    }
+}
+
+TEST_CASE(
+    "the rows of CUDA have the architectures that its compiler lists, and the host compilers that it takes") {
+    const Scene scene;
+    const auto text =
+        base::read_file(fs::path(WHEELYARD_TEST_DATA) / "docs/data/cuda-toolkits.tsv", base::mib);
+    REQUIRE(text.has_value());
+    std::set<std::string> all;
+    std::map<std::pair<std::string, std::string>, std::string> compilers;  // the first that it refuses
+    std::vector<std::pair<wheel::Version, std::set<std::string>>> toolkits;
+    for (const auto line : base::split_lines(*text)) {
+        const auto fields = base::split(line, '\t');
+        if (fields.size() != 4 || !fields[0].starts_with("nvidia")) continue;
+        std::set<std::string> codes;
+        for (const auto code : base::split(fields[1], ' '))
+            codes.insert(std::string(code));
+        all.insert(codes.begin(), codes.end());
+        const std::string version(fields[0].substr(fields[0].find(' ') + 1));
+        compilers[{version, "gcc"}] = fields[2];
+        compilers[{version, "clang"}] = fields[3];
+        toolkits.emplace_back(*wheel::Version::parse(version), codes);
+    }
+    CHECK(toolkits.size() == 17);
+    for (const auto& [version, codes] : toolkits) {
+        CAPTURE(version.text());
+        auto rows = pairs_for(scene.site.version_pairs, {{"cuda", version}}, {PairUse::machine});
+        REQUIRE(rows.size() == 3);
+        REQUIRE(rows.front().with == with_gpu);
+        for (const auto& row : rows) {
+            if (row.with == with_gpu) continue;
+            const int refused = std::stoi(compilers.at({version.text(), row.with}));
+            CHECK(row.allowed_set.contains(*wheel::Version::parse(std::to_string(refused - 1) + ".9")));
+            CHECK_FALSE(row.allowed_set.contains(*wheel::Version::parse(std::to_string(refused) + ".1")));
+        }
+        for (const auto& code : all) {
+            CAPTURE(code);
+            CHECK(rows.front().allows_gpu(code) == (codes.count(code) == 1));
+        }
     }
 }
 
