@@ -224,6 +224,7 @@ std::string build_key(const Site& site, const Recipe& recipe, const std::filesys
         add_all(choice.version, choice.modules);
     for (const auto& accelerator : site.accelerators) {
         add_all(accelerator.name, accelerator.modules);
+        add_all("architectures", accelerator.architectures);
         add_environment(accelerator.environment);
     }
     add_all("compilers",

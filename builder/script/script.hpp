@@ -53,7 +53,7 @@ struct ScriptInput {
 
 // A hash of everything except the source that affects the objects: environments, build requirements and their
 // bounds (`constraints`, of constraints_for()), steps, repositories beside the source, modules, compilers,
-// interpreter. Pure.
+// GPUs, interpreter. Pure.
 [[nodiscard]] std::string build_key(const Site& site, const Recipe& recipe,
                                     const std::filesystem::path& python,
                                     const std::vector<std::string>& constraints);

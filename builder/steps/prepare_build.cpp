@@ -3,6 +3,7 @@
 
 #include "builder/attempt/temporary_files.hpp"
 #include "builder/plan/request.hpp"
+#include "builder/plan/version_choice.hpp"
 #include "builder/script/hardware_test.hpp"
 #include "builder/script/job_inputs.hpp"
 #include "builder/script/script.hpp"
@@ -51,7 +52,8 @@ base::Result<std::string> key_of_build(const Attempt& attempt, const Ports& port
                                        const std::filesystem::path& python) {
     WHEELYARD_ASSIGN(const auto patches, find_patches(recipe, attempt.asked.version));
     WHEELYARD_ASSIGN(const auto patched, digest_of_patches(patches));
-    const std::string key = build_key(ports.site, recipe, python, constraints_for(ports.site, attempt));
+    const std::string key = build_key(for_gpus(ports.site, recipe, attempt.asked), recipe, python,
+                                      constraints_for(ports.site, attempt));
     std::string more = patched + attempt.asked.against;
     for (const auto& [filename, digest] : attempt.asked.closure.value_or(ClosurePart{}).lock)
         more += filename + " " + digest + "\n";
