@@ -39,6 +39,7 @@ pair = [
     { package = "cuda", versions = "==12.8.*", with = "clang", allowed = ">=3.3,<20", use = "machine" },
     { package = "cuda", versions = "==13.0.*", with = "gpu", allowed = "sm_90 sm_100", use = "machine" },
     { package = "cuda", versions = "==13.0.*", with = "gcc", allowed = "<15", use = "machine" },
+    { package = "torch", versions = "==2.6.*", with = "extension-gpu", allowed = "sm_80 sm_90", use = "machine" },
     { package = "flash-attn", versions = "==2.8.1", with = "torch", allowed = ">=2.2", use = "companion" },
     { package = "flash-attn", versions = ">=2.8,<2.8.2", with = "gpu", allowed = "sm_80+ gfx90a", use = "machine" },
 ]
@@ -51,6 +52,10 @@ SETUP = """    # cc_flag.append("arch=compute_75,code=sm_75")
     cc_flag.append("arch=compute_80,code=sm_80")
     cc_flag.append("arch=compute_90,code=sm_90")
     allowed_archs = ["native", "gfx90a"{}]
+"""
+
+EXTENSION = """    supported_arches = ['8.0', '9.0', '9.0a',
+                        '10.0']
 """
 
 
@@ -139,13 +144,15 @@ class CheckPairsTest(unittest.TestCase):
                                                                    "nvidia/cuda_nvcc/include/crt/host_config.h": HEADER.format(14)}),
                  f"nvidia_cuda_nvcc-13.0.88-{tag}": wheel_of({"nvidia/cu13/bin/ptxas": ptxas, "nvidia/cu13/bin/nvcc": nvcc}),
                  f"nvidia_cuda_crt-13.0.88-{tag}": wheel_of({"nvidia/cu13/include/crt/host_config.h": HEADER.format(15)}),
+                 "torch-2.6.0-cp312-cp312-manylinux1_x86_64.whl": wheel_of({"torch/utils/cpp_extension.py": EXTENSION}),
                  "flash_attn-2.8.1.tar.gz": sdist_of("flash_attn-2.8.1", "setup.py", SETUP.format("")),
                  "flash_attn-2.8.9.tar.gz": sdist_of("flash_attn-2.8.9", "setup.py", SETUP.format(', "gfx950"'))}
         lines = self.check(FILES_TABLE, added, "--files")[1]
-        self.assertEqual([line for line in lines if " with gpu" in line or " with gcc" in line or " with clang" in line], [
+        self.assertEqual([line for line in lines if "gpu" in line or " with gcc" in line or " with clang" in line], [
             "differs  cuda==13.0.88 with gpu: its files say sm_90 sm_100 sm_121, the row of ==13.0.* sm_90 sm_100",
             "differs  cuda==13.0.88 with gcc: its files say <16, the row of ==13.0.* <15",
             "no row   cuda==13.0.88 with clang <20",
+            "differs  torch==2.6.0 with extension-gpu: its files say sm_80 sm_90 sm_100, the row of ==2.6.* sm_80 sm_90",
             "no row   flash-attn==2.8.9 with gpu gfx90a gfx950 sm_80+"])
 
     def test_only_final_releases_count_and_only_requirements_that_hold_on_linux(self):
