@@ -191,9 +191,11 @@ class Planner {
         judge(it);
         pairs.against = cell.against;
         if (recipe.source == SourceKind::upstream) return;
-        if (const auto gpus = fit_gpus(pairs);
-            !gpus.refusals.empty() && (cell.state == CellState::wanted || cell.state == CellState::held))
+        const bool is_open = cell.state == CellState::wanted || cell.state == CellState::held;
+        if (GpuFit gpus = fit_gpus(pairs); is_open && !gpus.refusals.empty()) {
+            if (gpus.fitting.empty()) return it.set(CellState::impossible, std::move(gpus.refusals));
             cell.reason += "; for " + base::join(gpus.fitting, ", ") + " alone: " + gpus.refusals;
+        }
         for (auto& bound : cite_bounds(pairs))
             cell.bounds.push_back(std::move(bound));
     }

@@ -380,10 +380,15 @@ GpuFit fit_gpus(const PairInput& input) {
     if (auto toolkit = toolkit_of(input, there)) packages.push_back(std::move(*toolkit));
     // The package's own rows come first: no other toolkit would help.
     std::vector<VersionPair> rows;
-    for (const auto& package : packages) {
+    const auto add = [&](const PackageVersion& package, std::string_view with) {
         for (auto& row : pairs_for(input.site.version_pairs, {package}, {PairUse::machine}))
-            if (row.with == with_gpu) rows.push_back(std::move(row));
-    }
+            if (row.with == with) rows.push_back(std::move(row));
+    };
+    add(packages.front(), with_gpu);
+    const auto against = exact_version(input.against);
+    if (against && rows.empty()) add(*against, with_extension_gpu);
+    for (std::size_t at = 1; at < packages.size(); ++at)
+        add(packages[at], with_gpu);
     std::erase_if(fit.fitting, [&](const std::string& gpu) {
         const auto refuses = [&gpu](const VersionPair& row) { return !row.allows_gpu(gpu); };
         const auto broken = std::find_if(rows.begin(), rows.end(), refuses);
@@ -401,7 +406,7 @@ Site for_gpus(Site site, const Recipe& recipe, const Asked& asked) {
     const Python none;  // it plays no part
     for (Accelerator& one : site.accelerators) {
         if (!version || one.name != asked.accelerator) continue;
-        one.architectures = fit_gpus({site, recipe, *version, none, one.name}).fitting;
+        one.architectures = fit_gpus({site, recipe, *version, none, one.name, asked.against}).fitting;
     }
     return site;
 }
@@ -440,10 +445,12 @@ std::vector<std::string> cite_bounds(const PairInput& input) {
     const auto is_had = [&](const std::string& with) {
         const std::string_view kind = kind_of(input);
         return there.count(with) != 0 || with == kind ||
-               (with == with_gpu && accelerator::find_accelerator_kind(kind) != nullptr);
+               ((with == with_gpu || with == with_extension_gpu) &&
+                accelerator::find_accelerator_kind(kind) != nullptr);
     };
     for (const auto& pair : pairs_for(input.site.version_pairs, packages,
                                       {PairUse::build, PairUse::run, PairUse::tested, PairUse::machine})) {
+        if (pair.with == with_extension_gpu && pair.package == input.recipe.package) continue;
         if (is_of_machine(pair.use) && !is_had(pair.with)) continue;
         cited.push_back(pair.bound() + " by " + pair.place);
     }

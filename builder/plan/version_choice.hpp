@@ -66,7 +66,8 @@ struct PairInput {
 // version violates nothing.
 [[nodiscard]] std::optional<std::string> find_misfit(const PairInput& input);
 
-// The accelerator's GPUs that the toolkit and the package can be compiled for, by the rows of with_gpu.
+// The accelerator's GPUs that the toolkit and the package can be compiled for, by the rows of GPUs
+// (version_pairs.hpp); of what is built against another package, also by that one's.
 struct GpuFit {
     std::vector<std::string> fitting;  // as site.toml writes them
     std::string refusals;              // of the others, with their rows; empty: all fit

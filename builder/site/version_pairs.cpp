@@ -39,6 +39,7 @@ constexpr auto uses = base::words<PairUse, UseRow>({
      "What the source refuses, of the same. A cell outside these is impossible. `gpu` are the architectures\n"
      "that a toolkit or a package can be compiled for: `sm_80+` is that and newer ones, `!gfx950` all but "
      "that.\n"
+     "`extension-gpu` are those that a package can compile its companions for, where they name none.\n"
      "Where some of an accelerator's GPUs fit, it is built for those."},
 });
 
@@ -55,7 +56,7 @@ std::optional<base::Dotted> order_of(std::string_view architecture) {
     return base::Dotted::parse(number);
 }
 
-// A word of `allowed` of with_gpu.
+// A word of `allowed` of a row of GPUs.
 struct GpuWord {
     std::string_view architecture;
     bool is_refused = false, is_least = false;
@@ -89,7 +90,7 @@ struct VersionsFile {
 
 void check_pair(io::TomlTable& table, VersionPair& pair, VersionsFile& file) {
     pair.version_set = wheel::SpecifierSet::parse(pair.versions).value_or(wheel::SpecifierSet());
-    const bool is_of_gpu = pair.with == with_gpu;
+    const bool is_of_gpu = pair.is_of_gpu();
     if (is_of_gpu ? !are_gpus(pair.allowed) : !is_version_range(pair.allowed))
         table.report("allowed", std::string("expected ") +
                                     (is_of_gpu ? "architectures such as `sm_75 sm_80`, `sm_80+` or `!gfx950`"
@@ -157,7 +158,7 @@ std::string link_to(const std::string& source) {
 }  // namespace
 
 std::string VersionPair::bound() const {
-    return with + (with == with_gpu ? " " : "") + allowed;
+    return with + (is_of_gpu() ? " " : "") + allowed;
 }
 
 bool VersionPair::allows_gpu(std::string_view architecture) const {

@@ -434,6 +434,25 @@ TEST_CASE("where some of a site's GPUs fit, the plan builds for those and says s
                   plan.cells[0].reason);
 }
 
+TEST_CASE("what torch compiles its companions for bounds those that name no GPUs themselves") {
+    Scene scene;
+    scene.site.accelerators[0].modules[0] = "cuda/12.9";
+    const auto fitting = [&](const char* package, const char* package_version, const char* torch) {
+        scene.recipe.package = package;
+        const wheel::Version version = *wheel::Version::parse(package_version);
+        return fit_gpus({scene.site, scene.recipe, version, scene.python, "a100", torch}).fitting;
+    };
+    using Gpus = std::vector<std::string>;
+    scene.site.accelerators[0].architectures = {"sm_80", "sm_120"};
+    CHECK(fitting("torch", "2.6.0", "") == Gpus{"sm_80", "sm_120"});
+    CHECK(fitting("torchvision", "0.21.0", "torch==2.6.0+cu129") == Gpus{"sm_80"});
+    CHECK(fitting("torchvision", "0.22.0", "torch==2.7.0") == Gpus{"sm_80", "sm_120"});
+    CHECK(fitting("torchvision", "0.22.0", "torch==3.0.0") == Gpus{"sm_80", "sm_120"});
+    CHECK(fitting("flash-attn", "2.8.3", "torch==2.6.0") == Gpus{"sm_80", "sm_120"});
+    scene.site.accelerators[0].architectures = {"sm_120"};
+    CHECK(fitting("torchvision", "0.21.0", "torch==2.6.0").empty());
+}
+
 TEST_CASE("a build for processors is bounded by no row of CUDA") {
     Scene scene;
     const auto cited = [&](const std::string& accelerator) {
