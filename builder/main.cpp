@@ -41,6 +41,11 @@ struct Heading {
 
 void add_plan_options(CLI::App& app, PlanOptions& options) {
     app.add_flag("--explain", options.explain, "Also show recipes, reasons, and where sources come from");
+    app.add_option(
+           "--script", options.script,
+           "Print the script of this cell's job, or of any part of its name that only one has, and on "
+           "standard error what is in it; starts nothing")
+        ->type_name("CELL");
 }
 
 void add_unchecked_option(CLI::App& app, TickOptions& options) {
@@ -226,6 +231,7 @@ constexpr CommandRow commands[] = {
     {"", "plan", "Show every wanted wheel, its state and the reason; changes nothing",
      "  wheelyard-builder plan --site site.toml\n"
      "  wheelyard-builder plan --site site.toml --explain    also recipes and where sources come from\n"
+     "  wheelyard-builder plan --site site.toml --script torch-2.14.0-cp312 > job.sh\n"
      "  wheelyard-builder plan --site site.toml --json | jq '.cells[] | select(.state != \"have\")'\n",
      bind<PlanOptions, run_plan, add_plan_options>},
     {"", "closure", "Show what a package needs to run and to be built, as pip resolves it on this machine",

@@ -51,6 +51,11 @@ class Agent {
     // The plan as it is now; changes nothing and takes no lock.
     [[nodiscard]] base::Result<Plan> look();
 
+    // The job of a cell of this plan: of its last attempt, else what its next one would run, as far as it is
+    // known before its source is there; `summary` says what is not. Starts and writes nothing. Error
+    // "plan.no_job".
+    [[nodiscard]] base::Result<JobText> look_at_job(const Cell& cell);
+
     // Why tasks with uploaded sources are not claimed; nullopt: they are.
     [[nodiscard]] const std::optional<base::Error>& no_uploaded_sources() const {
         return tasks_.no_uploaded_sources();
@@ -114,6 +119,8 @@ class Agent {
     [[nodiscard]] base::Status start(const Cell& cell, JournalContent& journal);
     [[nodiscard]] base::Status remove_older_trees(const Attempt& attempt,
                                                   const std::vector<Attempt>& attempts) const;
+    [[nodiscard]] Attempt next_attempt(const Cell& cell, const std::vector<Attempt>& attempts) const;
+    void size_and_place(Attempt& attempt, const std::vector<Attempt>& attempts) const;
     void resume(Attempt& attempt, const Attempt& last) const;
     [[nodiscard]] std::string tree_for(const Attempt& attempt, const std::vector<Attempt>& attempts) const;
     void size_request(Attempt& attempt, const std::vector<Attempt>& earlier) const;

@@ -12,6 +12,7 @@
 #include "builder/attempt/temporary_files.hpp"
 #include "builder/plan/request.hpp"
 #include "builder/script/hardware_test.hpp"
+#include "builder/steps/steps.hpp"
 #include "lib/base/files/fd.hpp"
 #include "lib/base/text/text.hpp"
 
@@ -27,6 +28,38 @@ std::string remedy_of(const Attempt& attempt, const MemoryRequest& memory, const
     if (!cores.why.empty()) parts.push_back(std::to_string(cores.cores) + " jobs at once: " + cores.why);
     if (!attempt.job.builds_in.empty()) parts.push_back("the build tree of attempt " + attempt.job.builds_in);
     return base::join(parts, "; ");
+}
+
+// Fills in the source of an attempt that has not fetched it, as far as it is known, and says in `unknown` what
+// is not. `last`: of the same cell, or nullptr. Returns the folder of the source; empty: it is not there.
+fs::path source_before_fetch(Attempt& attempt, const Attempt* last, const Recipe& recipe,
+                             const AttemptFolder& folder, std::string& unknown) {
+    if (recipe.source == SourceKind::upstream) return {};
+    SourceRecord& source = attempt.source;
+    if (source.folder.empty() && last != nullptr) source = last->source;
+    if (source.folder.empty() && recipe.source == SourceKind::path) {
+        source.folder = recipe.package;
+        if (auto system = read_build_system(recipe.path)) {
+            source.back_end = std::move(system->back_end);
+            source.back_end_path = std::move(system->back_end_path);
+            source.build_requires = std::move(system->build_requires);
+            return recipe.path;
+        }
+    }
+    std::error_code error;
+    const fs::path project = folder.tree() / source.folder;
+    if (!source.folder.empty() && fs::is_directory(project, error)) return project;
+    if (source.folder.empty()) {
+        const bool is_archive = recipe.source == SourceKind::sdist;
+        source.folder = recipe.package;
+        if (is_archive)
+            source.folder += "-" + attempt.asked.version.substr(0, attempt.asked.version.find('+'));
+        unknown += "Its source is not here: its folder may have another name than `" + source.folder +
+                   "`, and the script lacks what its pyproject.toml requires.\n";
+    }
+    if (!recipe.requirements_files.empty())
+        unknown += "Of its requirements files, those with hashes are not known.\n";
+    return {};
 }
 
 }  // namespace
@@ -92,7 +125,7 @@ std::string Agent::tree_for(const Attempt& attempt, const std::vector<Attempt>& 
     });
 }
 
-base::Status Agent::start(const Cell& cell, JournalContent& journal) {
+Attempt Agent::next_attempt(const Cell& cell, const std::vector<Attempt>& attempts) const {
     Attempt attempt;
     attempt.id = new_attempt_id(parts_.clock.now());
     attempt.asked = {.cell = cell.name,
@@ -112,7 +145,7 @@ base::Status Agent::start(const Cell& cell, JournalContent& journal) {
                                            .origin = cell.wheel->url,
                                            .filename = cell.wheel->filename,
                                            .sha256 = cell.wheel->sha256}};
-    for (const auto& other : journal.attempts) {
+    for (const auto& other : attempts) {
         if (other.asked.cell != cell.name) continue;
         if (other.number >= attempt.number) resume(attempt, other);
         if (other.number >= attempt.number) attempt.reproduced = other.reproduced;
@@ -120,10 +153,20 @@ base::Status Agent::start(const Cell& cell, JournalContent& journal) {
     }
     attempt.reproduced.identical.reset();  // what another attempt found
     attempt.reproduced.causes.clear();
-    WHEELYARD_TRY(remove_older_trees(attempt, journal.attempts));
+    return attempt;
+}
+
+void Agent::size_and_place(Attempt& attempt, const std::vector<Attempt>& attempts) const {
     // What an uploaded source leaves in a tree must not run in another build.
-    if (makes_wheel(cell.purpose) && !cell.uploaded) attempt.job.tree = tree_for(attempt, journal.attempts);
-    size_request(attempt, journal.attempts);
+    if (makes_wheel(attempt.asked.purpose) && !attempt.asked.uploaded)
+        attempt.job.tree = tree_for(attempt, attempts);
+    size_request(attempt, attempts);
+}
+
+base::Status Agent::start(const Cell& cell, JournalContent& journal) {
+    Attempt attempt = next_attempt(cell, journal.attempts);
+    WHEELYARD_TRY(remove_older_trees(attempt, journal.attempts));
+    size_and_place(attempt, journal.attempts);
     WHEELYARD_TRY(parts_.journal.write(attempt));
     parts_.failpoints.hit("journal.planned");
     parts_.report(attempt, "attempt " + std::to_string(attempt.number) + " begins (" + cell.reason + ")" +
@@ -132,6 +175,30 @@ base::Status Agent::start(const Cell& cell, JournalContent& journal) {
     journal.attempts.push_back(attempt);
     if (!moved) return tl::unexpected(moved.error());
     return {};
+}
+
+base::Result<JobText> Agent::look_at_job(const Cell& cell) {
+    const bool is_never = cell.state == CellState::impossible || cell.state == CellState::excluded;
+    if (is_never || cell.purpose == Purpose::promotion)
+        return base::fail("plan.no_job", "No job runs for this cell",
+                          cell.name + ": " + std::string(cell_state_text(cell.state)) + ", " + cell.reason);
+    const auto& attempts = world_.attempts;
+    const Attempt* last = nullptr;
+    for (const auto& one : attempts)
+        if (one.asked.cell == cell.name && (last == nullptr || one.number >= last->number)) last = &one;
+    const bool is_of_last =
+        last != nullptr && (cell.state == CellState::have || cell.state == CellState::active);
+    Attempt attempt = is_of_last ? *last : next_attempt(cell, attempts);
+    if (!is_of_last) size_and_place(attempt, attempts);
+    std::string unknown;
+    fs::path project;
+    if (makes_wheel(cell.purpose))
+        project =
+            source_before_fetch(attempt, last, parts_.recipe_of(attempt), parts_.folder_of(attempt), unknown);
+    WHEELYARD_ASSIGN(JobText job, text_of_job(attempt, parts_, project));
+    if (!is_of_last) job.summary += "The next attempt has another id, and folder, than this one.\n";
+    job.summary += unknown;
+    return job;
 }
 
 // After an interrupted job the next attempt continues in its build tree, if the source is unchanged.

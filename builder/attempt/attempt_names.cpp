@@ -38,6 +38,15 @@ base::Result<std::string> complete_name(const std::string& name, const std::vect
         add_if_meant(cells, attempt.asked.cell);
         add_if_meant(ids, attempt.id);
     }
+    // "torch" is a project, and not a part of "torchvision" or of "torchvision-for-torch-2.14.0-cp312".
+    std::set<std::string> of_project;
+    for (const auto& cell : cells) {
+        const std::string whole = one_spelling(cell);
+        const bool is_of_it = whole.starts_with(part + "-") && whole.size() > part.size() + 1 &&
+                              base::is_ascii_digit(whole[part.size() + 1]);
+        if (is_of_it) of_project.insert(cell);
+    }
+    if (!of_project.empty()) cells = std::move(of_project);
     const auto& found = cells.empty() ? ids : cells;
     if (found.empty()) return name;
     if (found.size() == 1) return *found.begin();

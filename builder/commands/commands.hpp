@@ -56,8 +56,10 @@ struct UserFilesOptions : SiteOptions {
 struct PlanOptions : SiteOptions {
     bool json = false;
     bool explain = false;
+    std::string script;  // a cell
 };
 [[nodiscard]] int run_plan(const PlanOptions& options);
+[[nodiscard]] int run_plan_script(const PlanOptions& options);
 
 struct ClosureOptions : SiteOptions {
     bool json = false;

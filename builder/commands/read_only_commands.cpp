@@ -1,4 +1,4 @@
-// The read-only subcommands: status, explain, logs.
+// The read-only subcommands: status, explain, logs; and plan --script.
 #include <unistd.h>
 
 #include <algorithm>
@@ -188,6 +188,27 @@ base::Error no_log(Workplace& place, const JournalContent& journal, const std::s
 }
 
 }  // namespace
+
+int run_plan_script(const PlanOptions& options) {
+    const auto place = Workplace::open(options.site);
+    if (!place) return complain(place.error(), exit_usage);
+    const auto journal = (*place)->journal().read();
+    if (!journal) return complain(journal.error(), exit_failed);
+    const auto plan = (*place)->agent().look();
+    if (!plan) return complain(plan.error(), exit_failed);
+    const auto name = name_meant(options.script, *plan, *journal);
+    if (!name) return complain(name.error(), exit_failed);
+    const Cell* const cell = plan->find(*name);
+    if (cell == nullptr)
+        return complain(
+            {"plan.unknown", "The plan has no cell of this name", options.script, "`plan` lists the cells"},
+            exit_failed);
+    const auto job = (*place)->agent().look_at_job(*cell);
+    if (!job) return complain(job.error(), exit_failed);
+    print(job->script);
+    base::print_message(stderr, job->summary);
+    return exit_well;
+}
 
 int run_explain(const CellOptions& options) {
     const auto place = Workplace::open(options.site);

@@ -90,6 +90,7 @@ base::Result<TickReport> tick_and_stay(Workplace& place, StatusSender& sender, b
 }  // namespace
 
 int run_plan(const PlanOptions& options) {
+    if (!options.script.empty()) return run_plan_script(options);
     const auto place = Workplace::open(options.site);
     if (!place) return complain(place.error(), exit_usage);
     auto plan = (*place)->agent().look();

@@ -195,6 +195,11 @@ class Planner {
         judge(it);
         pairs.against = cell.against;
         if (recipe.source == SourceKind::upstream) return;
+        const bool is_open = cell.state == CellState::wanted || cell.state == CellState::held;
+        if (GpuFit gpus = fit_gpus(pairs); is_open && !gpus.refusals.empty()) {
+            if (gpus.fitting.empty()) return it.set(CellState::impossible, std::move(gpus.refusals));
+            cell.reason += "; for " + base::join(gpus.fitting, ", ") + " alone: " + gpus.refusals;
+        }
         for (auto& bound : cite_bounds(pairs))
             cell.bounds.push_back(std::move(bound));
     }
@@ -219,10 +224,11 @@ class Planner {
         cell.accelerator = of.accelerator;
         cell.recipe = recipe_text(recipe);
         cell.name = package + "-for-" + of.name;
-        cell.set(CellState::impossible, recipe.against == want.package
-                                            ? "its recipe names no version for " + want.package + " " +
-                                                  version.public_text() + ": add it under [against.versions]"
-                                            : "its recipe is not built against " + want.package);
+        cell.set(CellState::impossible,
+                 recipe.against == want.package
+                     ? "its recipe names no version for " + want.package + " " + version.public_text() +
+                           ": add it under [against.versions]"
+                     : "it is not built against " + want.package + ": make it a [[want]] of its own");
         if (!seen_.insert(cell.name).second) return;
         plan_.cells.push_back(std::move(cell));
         positions_.push_back(position_);

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "builder/attempt/limits.hpp"
+#include "builder/plan/version_choice.hpp"
 #include "lib/base/limits.hpp"
 #include "lib/base/text/text.hpp"
 
@@ -201,7 +202,7 @@ Site sized_for(const Site& site, const Recipe& recipe) {
 }
 
 Site sized_for(const Site& site, const Recipe& recipe, const Attempt& attempt) {
-    Site sized = sized_for(site, recipe);
+    Site sized = for_gpus(sized_for(site, recipe), recipe, attempt.asked);
     if (attempt.job.cores > 0) sized.cores = attempt.job.cores;
     return sized;
 }

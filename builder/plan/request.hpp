@@ -50,7 +50,8 @@ struct JobSizes {
 
 // The site with the job sizes of decide_sizes.
 [[nodiscard]] Site sized_for(const Site& site, const Recipe& recipe);
-// Also with the cores that were chosen for an attempt; its script uses them.
+// Also with the cores that were chosen for an attempt, and the GPUs that it can be built for
+// (version_choice.hpp); its script uses them.
 [[nodiscard]] Site sized_for(const Site& site, const Recipe& recipe, const Attempt& attempt);
 
 // The time limit of a new attempt at `cell`: the site's minutes; after an attempt that reached its time

@@ -2,6 +2,7 @@
 #include "builder/plan/version_choice.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include "builder/plan/offers.hpp"
@@ -209,12 +210,41 @@ std::map<std::string, Version> provided(const PairInput& input) {
     return all;
 }
 
+std::string_view kind_of(const PairInput& input) {
+    const Accelerator* accelerator = input.site.accelerator(input.accelerator);
+    return accelerator == nullptr ? std::string_view() : std::string_view(accelerator->kind);
+}
+
 std::vector<PackageVersion> packages_of(const PairInput& input) {
     std::vector<PackageVersion> packages = {{input.recipe.package, input.version}};
     for (const auto& beside : input.recipe.beside) {
         if (const auto version = version_in(beside.tag)) packages.emplace_back(beside.name, *version);
     }
     return packages;
+}
+
+// The toolkit of the accelerator, which has rows of its own. Of "12" alone the release is not known.
+std::optional<PackageVersion> toolkit_of(const PairInput& input,
+                                         const std::map<std::string, Version>& there) {
+    const auto toolkit = there.find(std::string(kind_of(input)));
+    if (toolkit == there.end() || toolkit->second.text().find('.') == std::string::npos) return std::nullopt;
+    return PackageVersion{toolkit->first, toolkit->second};
+}
+
+// The compiler that nvcc calls, by its name in rows: the g++ of PATH, unless a variable or `compilers.cxx`
+// says otherwise; empty: another one.
+std::string_view host_compiler(const PairInput& input) {
+    Environment variables = input.site.environment;
+    if (const Accelerator* accelerator = input.site.accelerator(input.accelerator))
+        merge_environment(variables, accelerator->environment);
+    merge_environment(variables, input.recipe.build_environment);
+    const bool is_named = std::any_of(variables.begin(), variables.end(), [](const auto& one) {
+        return one.first == "NVCC_CCBIN" || one.first == "CUDAHOSTCXX" || one.first == "CXX";
+    });
+    const std::string& cxx = input.site.compilers.cxx;
+    if (is_named) return "";
+    if (cxx.empty() || cxx == "g++") return "gcc";
+    return cxx == "clang++" ? "clang" : "";
 }
 
 std::map<std::string, Version> all_there(const PairInput& input,
@@ -274,17 +304,16 @@ std::optional<VersionPair> first_broken(const PairInput& input, const std::vecto
 
 // "; torch>=2.12,<2.14 is the newest that takes cuda 12.3"; empty: no row takes it.
 std::string newest_that_takes(const std::vector<VersionPair>& pairs, const VersionPair& broken,
-                              const Version& there) {
+                              const std::string& what, const std::function<bool(const VersionPair&)>& takes) {
     const VersionPair* newest = nullptr;
     for (const auto& pair : pairs) {
         if (pair.use != broken.use || pair.package != broken.package || pair.with != broken.with ||
-            !pair.allowed_set.contains(there, wheel::Prereleases::allowed))
+            !takes(pair))
             continue;
         if (newest == nullptr || first_version(*newest) < first_version(pair)) newest = &pair;
     }
     if (newest == nullptr) return "";
-    return "; " + broken.package + newest->versions + " is the newest that takes " + broken.with + " " +
-           there.text();
+    return "; " + broken.package + newest->versions + " is the newest that takes " + what;
 }
 
 }  // namespace
@@ -318,13 +347,68 @@ std::optional<UnknownPair> find_unknown(const PairInput& input) {
 }
 
 std::optional<std::string> find_misfit(const PairInput& input) {
-    const auto packages = packages_of(input);
+    auto packages = packages_of(input);
+    auto there = all_there(input, packages);
+    // An upstream's wheel is not compiled here.
+    if (auto toolkit = toolkit_of(input, there); toolkit && input.recipe.source != SourceKind::upstream)
+        packages.push_back(std::move(*toolkit));
+    const std::string_view host = host_compiler(input);
+    std::erase_if(there, [host](const auto& one) {
+        return (one.first == "gcc" || one.first == "clang") && one.first != host;
+    });
+    if (const auto broken = first_broken(input, packages, there, PairUse::machine)) {
+        const Version& found = there.at(broken->with);
+        return "the site has " + broken->with + " " + found.text() + ", it needs " + broken->text() +
+               newest_that_takes(input.site.version_pairs, *broken, broken->with + " " + found.text(),
+                                 [&found](const VersionPair& pair) {
+                                     return pair.allowed_set.contains(found, wheel::Prereleases::allowed);
+                                 });
+    }
+    GpuFit gpus = fit_gpus(input);
+    if (gpus.fitting.empty() && !gpus.refusals.empty()) return std::move(gpus.refusals);
+    return std::nullopt;
+}
+
+GpuFit fit_gpus(const PairInput& input) {
+    GpuFit fit;
+    const Accelerator* accelerator = input.site.accelerator(input.accelerator);
+    if (accelerator == nullptr) return fit;
+    fit.fitting = accelerator->architectures;
+    if (input.recipe.source == SourceKind::upstream) return fit;  // nothing is compiled here
+    auto packages = packages_of(input);
     const auto there = all_there(input, packages);
-    const auto broken = first_broken(input, packages, there, PairUse::machine);
-    if (!broken) return std::nullopt;
-    const Version& found = there.at(broken->with);
-    return "the site has " + broken->with + " " + found.text() + ", it needs " + broken->text() +
-           newest_that_takes(input.site.version_pairs, *broken, found);
+    if (auto toolkit = toolkit_of(input, there)) packages.push_back(std::move(*toolkit));
+    // The package's own rows come first: no other toolkit would help.
+    std::vector<VersionPair> rows;
+    const auto add = [&](const PackageVersion& package, std::string_view with) {
+        for (auto& row : pairs_for(input.site.version_pairs, {package}, {PairUse::machine}))
+            if (row.with == with) rows.push_back(std::move(row));
+    };
+    add(packages.front(), with_gpu);
+    const auto against = exact_version(input.against);
+    if (against && rows.empty()) add(*against, with_extension_gpu);
+    for (std::size_t at = 1; at < packages.size(); ++at)
+        add(packages[at], with_gpu);
+    std::erase_if(fit.fitting, [&](const std::string& gpu) {
+        const auto refuses = [&gpu](const VersionPair& row) { return !row.allows_gpu(gpu); };
+        const auto broken = std::find_if(rows.begin(), rows.end(), refuses);
+        if (broken == rows.end()) return false;
+        fit.refusals += (fit.refusals.empty() ? "" : "; ") + std::string("it cannot be compiled for ") + gpu +
+                        ", by the row " + broken->text() +
+                        newest_that_takes(input.site.version_pairs, *broken, gpu, std::not_fn(refuses));
+        return true;
+    });
+    return fit;
+}
+
+Site for_gpus(Site site, const Recipe& recipe, const Asked& asked) {
+    const auto version = Version::parse(asked.version);
+    const Python none;  // it plays no part
+    for (Accelerator& one : site.accelerators) {
+        if (!version || one.name != asked.accelerator) continue;
+        one.architectures = fit_gpus({site, recipe, *version, none, one.name, asked.against}).fitting;
+    }
+    return site;
 }
 
 std::optional<std::string> find_unnamed(const PairInput& input) {
@@ -357,9 +441,19 @@ std::vector<std::string> cite_bounds(const PairInput& input) {
     std::vector<PackageVersion> packages = {{input.recipe.package, input.version}};
     if (const auto against = exact_version(input.against)) packages.push_back(*against);
     std::vector<std::string> cited;
+    const auto there = provided(input);
+    const auto is_had = [&](const std::string& with) {
+        const std::string_view kind = kind_of(input);
+        return there.count(with) != 0 || with == kind ||
+               ((with == with_gpu || with == with_extension_gpu) &&
+                accelerator::find_accelerator_kind(kind) != nullptr);
+    };
     for (const auto& pair : pairs_for(input.site.version_pairs, packages,
-                                      {PairUse::build, PairUse::run, PairUse::tested, PairUse::machine}))
-        cited.push_back(pair.with + pair.allowed + " by " + pair.place);
+                                      {PairUse::build, PairUse::run, PairUse::tested, PairUse::machine})) {
+        if (pair.with == with_extension_gpu && pair.package == input.recipe.package) continue;
+        if (is_of_machine(pair.use) && !is_had(pair.with)) continue;
+        cited.push_back(pair.bound() + " by " + pair.place);
+    }
     return cited;
 }
 

@@ -61,9 +61,21 @@ struct PairInput {
     std::string against = {};  // "torch==2.4.0", or empty
 };
 
-// Why the site's machine cannot build or run this version: the first row that it violates. A Python, a
-// module, a repository beside the build, or `[versions]` without a version violates nothing.
+// Why the site's machine cannot build or run this version: the first row that it violates, or one for each
+// of the accelerator's GPUs. A Python, a module, a repository beside the build, or `[versions]` without a
+// version violates nothing.
 [[nodiscard]] std::optional<std::string> find_misfit(const PairInput& input);
+
+// The accelerator's GPUs that the toolkit and the package can be compiled for, by the rows of GPUs
+// (version_pairs.hpp); of what is built against another package, also by that one's.
+struct GpuFit {
+    std::vector<std::string> fitting;  // as site.toml writes them
+    std::string refusals;              // of the others, with their rows; empty: all fit
+};
+[[nodiscard]] GpuFit fit_gpus(const PairInput& input);
+
+// The site whose accelerators have the architectures that an attempt's build is for, and no others.
+[[nodiscard]] Site for_gpus(Site site, const Recipe& recipe, const Asked& asked);
 
 // What the recipe's build needs of the site, and no key of the site names: no module whose name has it, no
 // variable, no version in [versions]. Says which keys would.
@@ -77,7 +89,8 @@ struct UnknownPair {
 };
 [[nodiscard]] std::optional<UnknownPair> find_unknown(const PairInput& input);
 
-// The rows that bound the build's requirements, each with its source: for `plan --explain`.
+// The rows that bound the build's requirements and what the cell has of its machine, each with its source:
+// for `plan --explain`.
 [[nodiscard]] std::vector<std::string> cite_bounds(const PairInput& input);
 
 }  // namespace wheelyard::builder

@@ -37,6 +37,10 @@ struct ScriptInput {
 
 [[nodiscard]] std::string render_script(const ScriptInput& input);
 
+// What the script has, a line each: modules, variables, build requirements, their bounds, `patches`.
+[[nodiscard]] std::string describe_script(const ScriptInput& input,
+                                          const std::vector<std::filesystem::path>& patches);
+
 // Says whether the metadata of the built wheel must be edited: to add the site's label, or to pin what it was
 // built against.
 [[nodiscard]] bool needs_metadata_step(const ScriptInput& input);
@@ -49,7 +53,7 @@ struct ScriptInput {
 
 // A hash of everything except the source that affects the objects: environments, build requirements and their
 // bounds (`constraints`, of constraints_for()), steps, repositories beside the source, modules, compilers,
-// interpreter. Pure.
+// GPUs, interpreter. Pure.
 [[nodiscard]] std::string build_key(const Site& site, const Recipe& recipe,
                                     const std::filesystem::path& python,
                                     const std::vector<std::string>& constraints);

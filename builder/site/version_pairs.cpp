@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "builder/site/site_parts.hpp"
+#include "lib/accelerator/accelerator_kind.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
@@ -35,11 +36,51 @@ constexpr auto uses = base::words<PairUse, UseRow>({
      "The source refuses nothing else, so a cell outside these is unknown, and `build_unknown = true` of\n"
      "site.toml builds it."},
     {PairUse::machine, "machine", "The machine",
-     "What the source refuses, of the same. A cell outside these is impossible."},
+     "What the source refuses, of the same. A cell outside these is impossible. `gpu` are the architectures\n"
+     "that a toolkit or a package can be compiled for: `sm_80+` is that and newer ones, `!gfx950` all but "
+     "that.\n"
+     "`extension-gpu` are those that a package can compile its companions for, where they name none.\n"
+     "Where some of an accelerator's GPUs fit, it is built for those."},
 });
 
 bool is_version_range(const std::string& text) {
     return !text.empty() && wheel::SpecifierSet::parse(text).has_value();
+}
+
+// "sm_90a" → 9.0; nullopt: nothing orders the architectures of its kind.
+std::optional<base::Dotted> order_of(std::string_view architecture) {
+    const auto* kind = accelerator::kind_of_architecture(architecture);
+    if (kind == nullptr || kind->architecture_flag == nullptr) return std::nullopt;
+    std::string number = kind->architecture_flag(architecture);
+    number.erase(std::min(number.size(), number.find_first_not_of("0123456789.")));
+    return base::Dotted::parse(number);
+}
+
+// A word of `allowed` of a row of GPUs.
+struct GpuWord {
+    std::string_view architecture;
+    bool is_refused = false, is_least = false;
+
+    explicit GpuWord(std::string_view word) : architecture(word) {
+        is_refused = architecture.starts_with('!');
+        is_least = architecture.ends_with('+') && architecture.find(':') == std::string_view::npos;
+        architecture.remove_prefix(is_refused ? 1 : 0);
+        architecture.remove_suffix(is_least ? 1 : 0);
+    }
+    [[nodiscard]] bool is_valid() const {
+        return accelerator::is_gpu_architecture(architecture) && (!is_least || order_of(architecture));
+    }
+    [[nodiscard]] bool means(std::string_view gpu) const {
+        const auto own = order_of(architecture), other = order_of(gpu);
+        if (own && other) return is_least ? *own <= *other : *own == *other;
+        return architecture == gpu.substr(0, gpu.find(':'));
+    }
+};
+
+bool are_gpus(const std::string& allowed) {
+    const auto words = base::split(allowed, ' ');
+    return std::all_of(words.begin(), words.end(),
+                       [](std::string_view word) { return GpuWord(word).is_valid(); });
 }
 
 struct VersionsFile {
@@ -49,7 +90,15 @@ struct VersionsFile {
 
 void check_pair(io::TomlTable& table, VersionPair& pair, VersionsFile& file) {
     pair.version_set = wheel::SpecifierSet::parse(pair.versions).value_or(wheel::SpecifierSet());
-    pair.allowed_set = wheel::SpecifierSet::parse(pair.allowed).value_or(wheel::SpecifierSet());
+    const bool is_of_gpu = pair.is_of_gpu();
+    if (is_of_gpu ? !are_gpus(pair.allowed) : !is_version_range(pair.allowed))
+        table.report("allowed", std::string("expected ") +
+                                    (is_of_gpu ? "architectures such as `sm_75 sm_80`, `sm_80+` or `!gfx950`"
+                                               : "a specifier such as `>=2.3,<2.6`") +
+                                    ", found `" + pair.allowed + "`");
+    if (is_of_gpu && pair.use != PairUse::machine) table.report("use", "of a GPU's row it is `machine`");
+    if (!is_of_gpu)
+        pair.allowed_set = wheel::SpecifierSet::parse(pair.allowed).value_or(wheel::SpecifierSet());
     if (pair.use == PairUse::companion && !exact_version(pair.package + pair.versions))
         table.report("versions", "a companion has one row for each version, such as `==0.19.0`; found `" +
                                      pair.versions + "`");
@@ -77,7 +126,7 @@ const io::TomlRows<VersionsFile>& file_of_versions_rows() {
                           key("package", &V::package, project_facts(true)),
                           key("versions", &V::versions, {.check = specifier}),
                           key("with", &V::with, {.is_required = true, .normal = wheel::normalize_name}),
-                          key("allowed", &V::allowed, {.is_required = true, .check = specifier}),
+                          key("allowed", &V::allowed, {.is_required = true}),
                           io::word<uses>("use", &V::use),
                           key("stable_abi", &V::stable_abi),
                           key("why", &V::why),
@@ -108,9 +157,26 @@ std::string link_to(const std::string& source) {
 
 }  // namespace
 
+std::string VersionPair::bound() const {
+    return with + (is_of_gpu() ? " " : "") + allowed;
+}
+
+bool VersionPair::allows_gpu(std::string_view architecture) const {
+    const auto* kind = accelerator::kind_of_architecture(architecture);
+    bool names_some = false, has_it = false;
+    for (const std::string_view one : base::split(allowed, ' ')) {
+        const GpuWord word(one);
+        if (accelerator::kind_of_architecture(word.architecture) != kind) continue;
+        if (word.is_refused && word.means(architecture)) return false;
+        names_some = names_some || !word.is_refused;
+        has_it = has_it || (!word.is_refused && word.means(architecture));
+    }
+    return has_it || !names_some;
+}
+
 std::string VersionPair::text() const {
-    return with + allowed + " (" + package + versions + ": " + (why.empty() ? "" : why + "; ") + source +
-           "; " + place + ")";
+    return bound() + " (" + package + versions + ": " + (why.empty() ? "" : why + "; ") + source + "; " +
+           place + ")";
 }
 
 base::Result<std::vector<VersionPair>> parse_version_pairs(std::string_view text, const fs::path& file) {
@@ -178,7 +244,7 @@ std::string render_version_pairs_markdown(const std::vector<VersionPair>& pairs)
         for (const auto& pair : pairs) {
             if (pair.use != row.value) continue;
             const std::string versions = pair.versions.empty() ? ", any" : pair.versions;
-            text += "| `" + pair.package + versions + "` | `" + pair.with + pair.allowed + "` | " +
+            text += "| `" + pair.package + versions + "` | `" + pair.bound() + "` | " +
                     (pair.stable_abi ? "stable ABI: " : "") + pair.why + " | " + link_to(pair.source) +
                     " |\n";
         }

@@ -36,13 +36,18 @@ enum class PairUse {
     return use == PairUse::machine || use == PairUse::tested;
 }
 
+// `with` of a row whose `allowed` are GPU architectures, of a package or of a toolkit ("cuda", "rocm").
+inline constexpr std::string_view with_gpu = "gpu";
+// The same of what is built against the package, for which the package chooses the compiler's options.
+inline constexpr std::string_view with_extension_gpu = "extension-gpu";
+
 struct VersionPair {
     std::string package;  // normalised
     std::string versions;
     wheel::SpecifierSet version_set;
-    std::string with;  // "cmake", "python", "cuda", "libfabric"
+    std::string with;  // "cmake", "python", "cuda", "libfabric"; with_gpu
     std::string allowed;
-    wheel::SpecifierSet allowed_set;
+    wheel::SpecifierSet allowed_set;  // empty where is_of_gpu()
     PairUse use = PairUse::build;
     // A companion's wheel works with the version that it is built against and every newer one that is
     // allowed.
@@ -51,8 +56,15 @@ struct VersionPair {
     std::string source;  // a URL
     std::string place;   // "versions.toml:12:1"
 
+    // "cmake<4"; "gpu sm_75 sm_80"
+    [[nodiscard]] std::string bound() const;
     // "cmake<4 (torch<2.7: WHY; SOURCE; versions.toml:12:1)"
     [[nodiscard]] std::string text() const;
+    [[nodiscard]] bool is_of_gpu() const { return with == with_gpu || with == with_extension_gpu; }
+    // Whether such a row lets this GPU's code be compiled. "sm_80" allows that one, "sm_80+" each newer
+    // one, too; "!gfx950" allows all but that; features (":xnack-") and suffixes ("sm_90a") do not count. A
+    // row says nothing of the GPUs of a kind that it does not name: it allows them.
+    [[nodiscard]] bool allows_gpu(std::string_view architecture) const;
 };
 
 // Errors: those of io::TomlDocument.

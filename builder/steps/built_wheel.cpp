@@ -8,6 +8,7 @@
 #include "builder/attempt/job_files.hpp"
 #include "builder/doctor/doctor_rules.hpp"
 #include "builder/doctor/error_line.hpp"
+#include "builder/plan/version_choice.hpp"
 #include "builder/steps/provenance.hpp"
 #include "lib/accelerator/accelerator_kind.hpp"
 #include "lib/base/digest/digest.hpp"
@@ -50,7 +51,8 @@ base::Result<const inspect::Inspection*> inspection_of(const Attempt& attempt, P
         options.policy.severities.emplace("elf.search_path", inspect::Severity::warn);
         options.policy.search_path_prefixes = ports.site.search_path_prefixes;
         options.policy.variants = file.parent_path() == ports.folder_of(attempt).variant();
-        const Accelerator* accelerator = ports.site.accelerator(attempt.asked.accelerator);
+        const Site site = for_gpus(ports.site, ports.recipe_of(attempt), attempt.asked);
+        const Accelerator* accelerator = site.accelerator(attempt.asked.accelerator);
         if (accelerator != nullptr) options.policy.gpu_architectures = accelerator->architectures;
         WHEELYARD_ASSIGN(ports.inspection, inspect::inspect_wheel(reader, file.filename().string(), options));
         ports.inspected = file.native();

@@ -3,6 +3,7 @@
 
 #include "builder/attempt/temporary_files.hpp"
 #include "builder/plan/request.hpp"
+#include "builder/plan/version_choice.hpp"
 #include "builder/script/hardware_test.hpp"
 #include "builder/script/job_inputs.hpp"
 #include "builder/script/script.hpp"
@@ -51,7 +52,8 @@ base::Result<std::string> key_of_build(const Attempt& attempt, const Ports& port
                                        const std::filesystem::path& python) {
     WHEELYARD_ASSIGN(const auto patches, find_patches(recipe, attempt.asked.version));
     WHEELYARD_ASSIGN(const auto patched, digest_of_patches(patches));
-    const std::string key = build_key(ports.site, recipe, python, constraints_for(ports.site, attempt));
+    const std::string key = build_key(for_gpus(ports.site, recipe, attempt.asked), recipe, python,
+                                      constraints_for(ports.site, attempt));
     std::string more = patched + attempt.asked.against;
     for (const auto& [filename, digest] : attempt.asked.closure.value_or(ClosurePart{}).lock)
         more += filename + " " + digest + "\n";
@@ -105,23 +107,39 @@ base::Status unpack_once(Attempt& attempt, Ports& ports, const Recipe& recipe, c
     return unpack_source(attempt, ports, recipe, key);
 }
 
-base::Status write_script(const Attempt& attempt, const Ports& ports, const Recipe& recipe,
-                          const std::filesystem::path& python) {
+// The site of the script of an attempt's job.
+Site site_of_script(const Attempt& attempt, const Ports& ports, const Recipe& recipe) {
+    if (!makes_wheel(attempt.asked.purpose)) return ports.site;
+    Site sized = sized_for(ports.site, recipe, attempt);
+    return ports.folder_of(attempt).separate ? for_namespace(sized) : sized;
+}
+
+// `site`: site_of_script(). `project`: the folder of the source; empty: it is not there, and no file of it
+// that names hashes is known.
+base::Result<ScriptInput> input_of_script(const Attempt& attempt, const Ports& ports, const Recipe& recipe,
+                                          const Site& site, const std::filesystem::path& project) {
+    WHEELYARD_ASSIGN(const std::filesystem::path python, ports.python_of(attempt));
     const AttemptFolder folder = ports.folder_of(attempt);
-    const Site sized = sized_for(ports.site, recipe, attempt);
-    const Site site = folder.separate ? for_namespace(sized) : sized;
-    const bool governed = recipe.governor && !folder.separate;  // its history is the agent's
+    const bool builds = makes_wheel(attempt.asked.purpose);
+    const bool governed = builds && recipe.governor && !folder.separate;  // its history is the agent's
     ScriptInput input{site,
                       recipe,
                       attempt,
                       python,
-                      {folder.root, folder.build_root},
+                      builds ? AttemptFolder{folder.root, folder.build_root} : folder,
                       governed ? ports.governor : std::filesystem::path()};
     input.indexes = ports.indexes_of(attempt, recipe);
-    if (recipe.source != SourceKind::upstream) {
-        WHEELYARD_ASSIGN(input.hashed_files,
-                         find_hashed_files(recipe, folder.tree() / attempt.source.folder));
+    if (recipe.source != SourceKind::upstream && !project.empty()) {
+        WHEELYARD_ASSIGN(input.hashed_files, find_hashed_files(recipe, project));
     }
+    return input;
+}
+
+base::Status write_script(const Attempt& attempt, const Ports& ports, const Recipe& recipe) {
+    const AttemptFolder folder = ports.folder_of(attempt);
+    const Site site = site_of_script(attempt, ports, recipe);
+    WHEELYARD_ASSIGN(const ScriptInput input,
+                     input_of_script(attempt, ports, recipe, site, folder.tree() / attempt.source.folder));
     if (folder.separate && !input.hashed_files.empty())
         return base::fail("source.requirements",
                           "The requirements files of an uploaded source may not name hashes or files that do",
@@ -144,6 +162,17 @@ base::Status write_script(const Attempt& attempt, const Ports& ports, const Reci
 
 }  // namespace
 
+base::Result<JobText> text_of_job(const Attempt& attempt, const Ports& ports,
+                                  const std::filesystem::path& project) {
+    const Recipe recipe = ports.recipe_of(attempt);
+    const Site site = site_of_script(attempt, ports, recipe);
+    WHEELYARD_ASSIGN(const ScriptInput input, input_of_script(attempt, ports, recipe, site, project));
+    if (!makes_wheel(attempt.asked.purpose))
+        return JobText{render_test_script(input), describe_script(input, {})};
+    WHEELYARD_ASSIGN(const auto patches, find_patches(recipe, attempt.asked.version));
+    return JobText{render_script(input), describe_script(input, patches)};
+}
+
 base::Result<Next> prepare_build(Attempt& attempt, Ports& ports) {
     const Recipe recipe = ports.recipe_of(attempt);
     WHEELYARD_ASSIGN(const std::filesystem::path python, ports.python_of(attempt));
@@ -155,7 +184,7 @@ base::Result<Next> prepare_build(Attempt& attempt, Ports& ports) {
     sweep_temporary_files(ports.folder_of(attempt).root);
     WHEELYARD_ASSIGN(const std::string key, key_of_build(attempt, ports, recipe, python));
     auto prepared = unpack_once(attempt, ports, recipe, key);
-    if (prepared) prepared = write_script(attempt, ports, recipe, python);
+    if (prepared) prepared = write_script(attempt, ports, recipe);
     // The download is missing by now: it is fetched again.
     if (!prepared && prepared.error().kind == base::ErrorKind::missing)
         return Retreat{State::planned, prepared.error()};
@@ -165,15 +194,13 @@ base::Result<Next> prepare_build(Attempt& attempt, Ports& ports) {
 
 // planned ─► prepared, for a test of a published wheel: its script written.
 base::Result<Next> prepare_test(Attempt& attempt, Ports& ports) {
-    WHEELYARD_ASSIGN(const std::filesystem::path python, ports.python_of(attempt));
     const Recipe recipe = ports.recipe_of(attempt);
     if (hardware_test_of(recipe, attempt.asked.purpose).command.empty())
         return base::fail("test.gone", "The recipe no longer has this test", recipe.file.string());
     const AttemptFolder folder = ports.folder_of(attempt);
     WHEELYARD_TRY(base::make_directories(folder.root));
     sweep_temporary_files(folder.root);
-    ScriptInput input{ports.site, recipe, attempt, python, folder};
-    input.indexes = ports.indexes_of(attempt, recipe);
+    WHEELYARD_ASSIGN(const ScriptInput input, input_of_script(attempt, ports, recipe, ports.site, {}));
     WHEELYARD_TRY(base::replace_file(folder.pip_conf(), ports.pip_conf, 0600));
     if (ports.site.offline_jobs)
         WHEELYARD_TRY(fill_wheelhouse(attempt, ports, render_test_wheelhouse_script(input)));

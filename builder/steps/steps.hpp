@@ -74,6 +74,14 @@ inline constexpr int max_sends = 10;   // of one wheel, whole or in part; then a
 [[nodiscard]] base::Result<Next> fetch_source(Attempt& attempt, Ports& ports);
 [[nodiscard]] base::Result<Next> prepare_build(Attempt& attempt, Ports& ports);
 [[nodiscard]] base::Result<Next> prepare_test(Attempt& attempt, Ports& ports);
+// The script of an attempt's job, as these two write it, and what is in it for a person to read. Starts and
+// writes nothing. `project`: the folder of the source; empty: it is not there. Errors: "python.missing",
+// "recipe.patch", those of find_hashed_files().
+struct JobText {
+    std::string script, summary;
+};
+[[nodiscard]] base::Result<JobText> text_of_job(const Attempt& attempt, const Ports& ports,
+                                                const std::filesystem::path& project);
 // Counts the submission, for the first time or again, which follows once the journal has it; or waits, for a
 // job slot or while the queue is held.
 [[nodiscard]] base::Result<Next> submit_job(Attempt& attempt, Ports& ports);

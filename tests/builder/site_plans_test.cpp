@@ -10,6 +10,7 @@
 #include "builder/plan/version_choice.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/temp_dir.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/base/text/text.hpp"
 #include "tests/builder/documented_keys.hpp"
 #include "tests/support/golden.hpp"
@@ -86,6 +87,43 @@ TEST_CASE("every cell of a known site can be built") {
             lines += plan_line(cell);
         }
         CHECK(test_support::golden_difference("builder/sites/plans/" + name + ".txt", lines) == "");
+    }
+}
+
+TEST_CASE("what CUDA 13 or its source cannot compile for a V100 is impossible, with the source") {
+    const fs::path configs = fs::path(WHEELYARD_TEST_DATA) / "../site-configs";
+    std::string text = *base::read_file(fs::path(WHEELYARD_TEST_DATA) / "builder/sm70.toml", base::mib);
+    const auto folder = *base::TempDir::make("v100");
+    text = base::replace_all(text, "MAIN/site-configs", configs.string());
+    text = base::replace_all(text, "STATE", folder.path().string());
+    REQUIRE(base::replace_file(folder.path() / "site.toml", text).has_value());
+    auto site = read_site(folder.path() / "site.toml");
+    REQUIRE_MESSAGE(site.has_value(), site.error().text());
+    const Known known{*site, *read_recipes(*site)};
+    const auto cuda = [](const Cell& cell) {
+        return cell.reason.find("https://pypi.org/project/nvidia-cuda-nvcc/") != std::string::npos &&
+               cell.reason.find("cuda==12.9.* is the newest that takes sm_70") != std::string::npos;
+    };
+    Plan plan = make_plan(known.site, known.recipes, world_of(known));
+    CHECK(plan.cells.size() == 7);
+    for (const auto& cell : plan.cells) {
+        CAPTURE(cell.name);
+        CAPTURE(cell.reason);
+        CHECK(cell.state == CellState::impossible);
+        // No row names a vllm for this torch.
+        CHECK((cuda(cell) || cell.package == "flash-attn" || cell.package == "vllm" ||
+               cell.reason.find("/project/" + cell.package) != std::string::npos));
+    }
+    // With a CUDA that has it, the sources that do not stay impossible.
+    Known older = known;
+    older.site.provided_versions["cuda"] = "12.9";
+    plan = make_plan(older.site, older.recipes, world_of(older));
+    for (const auto& cell : plan.cells) {
+        CAPTURE(cell.name);
+        CAPTURE(cell.reason);
+        const bool refuses = cell.package == "flash-attn" || cell.package == "causal-conv1d" ||
+                             cell.package == "mamba-ssm" || cell.package == "vllm";
+        CHECK((cell.state == CellState::impossible) == refuses);
     }
 }
 

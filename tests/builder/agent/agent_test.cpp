@@ -47,6 +47,49 @@ TEST_CASE("a wanted wheel is built, inspected, uploaded and visible on its page"
     CHECK(outcome->phases[2].name == "build");
 }
 
+TEST_CASE("a look at a cell's job has the script that runs, and starts nothing") {
+    Farm farm;
+    testing::write(
+        farm.folder.path() / "project/pyproject.toml",
+        "[build-system]\nrequires = [\"setuptools>=61\"]\nbuild-backend = \"setuptools.build_meta\"\n");
+    farm.site.environment = {{"CFLAGS", "-O2"}};
+    const auto look = [&] {
+        Agent agent(farm.parts());
+        const Plan plan = *agent.look();
+        auto job = agent.look_at_job(plan.cells.front());
+        REQUIRE_MESSAGE(job.has_value(), job.error().text());
+        return *job;
+    };
+    const JobText before = look();
+    CHECK(farm.attempts().empty());
+    CHECK_FALSE(fs::exists(farm.site.work_directory / "attempts"));
+    for (const char* part :
+         {"demo-1.0-cp311, attempt w", "\nmodules: none\n", "CFLAGS=-O2",
+          "\nbuild requirements: setuptools>=61\n", "\npatches: none\n", "The next attempt has another id"}) {
+        CAPTURE(part);
+        CHECK_MESSAGE(before.summary.find(part) != std::string::npos, before.summary);
+    }
+    farm.settle();
+    const std::string id = farm.attempts().front().id;
+    const std::string script = testing::read(farm.site.work_directory / "attempts" / id / "script.sh");
+    CHECK(look().script == script);
+    const std::string mark = ", attempt ";
+    const auto at = before.summary.find(mark) + mark.size();
+    const std::string then = before.summary.substr(at, id.size());
+    CHECK(base::replace_all(before.script, then, id) == script);
+}
+
+TEST_CASE("no job runs for a cell that cannot be built") {
+    Farm farm;
+    farm.site.wants[0].pythons = {"3.99"};
+    Agent agent(farm.parts());
+    const Plan plan = *agent.look();
+    const auto job = agent.look_at_job(plan.cells.front());
+    REQUIRE(!job.has_value());
+    CHECK(job.error().code == "plan.no_job");
+    CHECK(job.error().value == "demo-1.0-3.99: impossible, the site has no Python of this version");
+}
+
 TEST_CASE("nothing is compiled that the token may not upload, until it may") {
     Farm farm;
     farm.registry.refused.emplace("demo", base::Error{"upload.not_allowed", "The token may not upload"});

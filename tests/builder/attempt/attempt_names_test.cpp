@@ -65,6 +65,20 @@ TEST_CASE("a cell of the plan has its name before its first attempt, and a proje
     CHECK(several.error().advice == "give one of yard-hdr-1.0-cp311, yard-slow-1.0-cp311");
 }
 
+TEST_CASE("a project's name is not ambiguous with those of its companions") {
+    const std::vector<std::string> planned{"torch-2.4.0+cu126-cp311", "torchvision-0.19.0+cu126-cp311",
+                                           "vllm-for-torch-2.4.0+cu126-cp311", "torch-scatter-2.1.2-cp311"};
+    const auto complete = [&](const std::string& name) {
+        return complete_name(
+            name, {}, [](const Attempt&) { return true; }, planned);
+    };
+    CHECK(*complete("torch") == planned[0]);
+    CHECK(*complete("Torch-Scatter") == planned[3]);
+    CHECK(*complete("vllm") == planned[2]);
+    CHECK(*complete("2.1") == planned[3]);
+    CHECK(!complete("cp311").has_value());
+}
+
 TEST_CASE("at most eight cells are listed, and more are indicated") {
     std::vector<Attempt> many;
     for (const char* python : {"6", "7", "8", "9", "10", "11", "12", "13"})

@@ -123,6 +123,21 @@ TEST_CASE("`explain` takes any part of a cell's name that has no attempt yet") {
     CHECK(run(run_explain, options).status == 1);
 }
 
+TEST_CASE("`plan --script` of a cell that has no job says why, and prints no script") {
+    const base::TempDir folder = *base::TempDir::make("commands");
+    PlanOptions options;
+    options.site = write_site(folder.path());
+    for (const auto& [name, reason] : {std::pair("Demo", "demo-1.0-3.99: impossible, "),
+                                       std::pair("nosuch", "The plan has no cell of this name")}) {
+        options.script = name;
+        const Printed printed = run(run_plan, options);
+        CAPTURE(printed.err);
+        CHECK(printed.status == 1);
+        CHECK(printed.out.empty());
+        CHECK(printed.err.find(reason) != std::string::npos);
+    }
+}
+
 TEST_CASE("`site user-files` writes the files that it lists, and `cron-line` makes the folder of its log") {
     const base::TempDir folder = *base::TempDir::make("commands");
     UserFilesOptions options;

@@ -3,10 +3,18 @@
 
 #include <doctest/doctest.h>
 
+#include <map>
+#include <set>
+
 #include "builder/plan/plan.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/limits.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 namespace {
+
+namespace fs = std::filesystem;
 
 struct Scene {
     Site site;
@@ -88,6 +96,37 @@ TEST_CASE("a machine outside a row's bound is named with the row, its source and
          "series are for AWS instances alone; https://github.com/aws/aws-ofi-nccl/releases; "},
         {"NCCL", [](Scene& s) { s.recipe.beside[0].tag = "v2.22.3-1"; },
          "the site has nccl 2.22.3, it needs nccl>=2.4.8,<2.22"},
+        {"a gcc that CUDA refuses", [](Scene& s) { s.site.modules.load[0] = "gcc/13.1.0"; },
+         "the site has gcc 13.1.0, it needs gcc<13 (cuda>=12.0,<12.4: its crt/host_config.h refuses "
+         "others; "},
+        {"the newest that takes it", [](Scene& s) { s.site.modules.load[0] = "gcc/15.2.0"; },
+         "; cuda>=13.4,<13.6 is the newest that takes gcc 15.2.0"},
+        {"nvcc calls another compiler",
+         [](Scene& s) {
+             s.site.modules.load[0] = "gcc/13.1.0";
+             s.site.compilers.cxx = "CC";
+         },
+         ""},
+        {"a variable names another compiler",
+         [](Scene& s) {
+             s.site.modules.load[0] = "gcc/13.1.0";
+             s.site.environment = {{"NVCC_CCBIN", "/usr/bin/g++-12"}};
+         },
+         ""},
+        {"a clang beside the g++ that nvcc calls", [](Scene& s) { s.site.modules.load[0] = "clang/20.1"; },
+         ""},
+        {"a clang that CUDA refuses",
+         [](Scene& s) {
+             s.site.modules.load[0] = "clang/20.1";
+             s.site.compilers.cxx = "clang++";
+         },
+         "the site has clang 20.1, it needs clang>=3.3,<17 (cuda>=12.2,<12.4: "},
+        {"gcc for processors alone",
+         [](Scene& s) {
+             s.site.modules.load[0] = "gcc/16.1.0";
+             s.accelerator = "";
+         },
+         ""},
         {"an unknown version violates nothing",
          [](Scene& s) {
              s.site.accelerators[0].modules = {"cuda", "cudnn"};
@@ -107,6 +146,140 @@ TEST_CASE("a machine outside a row's bound is named with the row, its source and
         const std::string found = scene.misfit();
         CHECK_MESSAGE((*row.reason == '\0' ? found.empty() : found.find(row.reason) != std::string::npos),
                       found);
+    }
+}
+
+TEST_CASE(
+    "the rows of CUDA have the architectures that its compiler lists, and the host compilers that it takes") {
+    const Scene scene;
+    const auto text =
+        base::read_file(fs::path(WHEELYARD_TEST_DATA) / "docs/data/cuda-toolkits.tsv", base::mib);
+    REQUIRE(text.has_value());
+    std::set<std::string> all;
+    std::map<std::pair<std::string, std::string>, std::string> compilers;  // the first that it refuses
+    std::vector<std::pair<wheel::Version, std::set<std::string>>> toolkits;
+    for (const auto line : base::split_lines(*text)) {
+        const auto fields = base::split(line, '\t');
+        if (fields.size() != 4 || !fields[0].starts_with("nvidia")) continue;
+        std::set<std::string> codes;
+        for (const auto code : base::split(fields[1], ' '))
+            codes.insert(std::string(code));
+        all.insert(codes.begin(), codes.end());
+        const std::string version(fields[0].substr(fields[0].find(' ') + 1));
+        compilers[{version, "gcc"}] = fields[2];
+        compilers[{version, "clang"}] = fields[3];
+        toolkits.emplace_back(*wheel::Version::parse(version), codes);
+    }
+    CHECK(toolkits.size() == 17);
+    for (const auto& [version, codes] : toolkits) {
+        CAPTURE(version.text());
+        auto rows = pairs_for(scene.site.version_pairs, {{"cuda", version}}, {PairUse::machine});
+        REQUIRE(rows.size() == 3);
+        REQUIRE(rows.front().with == with_gpu);
+        for (const auto& row : rows) {
+            if (row.with == with_gpu) continue;
+            const int refused = std::stoi(compilers.at({version.text(), row.with}));
+            CHECK(row.allowed_set.contains(*wheel::Version::parse(std::to_string(refused - 1) + ".9")));
+            CHECK_FALSE(row.allowed_set.contains(*wheel::Version::parse(std::to_string(refused) + ".1")));
+        }
+        for (const auto& code : all) {
+            CAPTURE(code);
+            CHECK(rows.front().allows_gpu(code) == (codes.count(code) == 1));
+        }
+    }
+}
+
+TEST_CASE("a GPU that the toolkit or the source cannot be compiled for is left out, with the row") {
+    struct Row {
+        const char* package;
+        const char* version;
+        const char* kind;
+        const char* toolkit;  // its module; empty: not known
+        std::vector<std::string> gpus, fitting;
+        const char* refusal;
+    };
+    const Row rows[] = {
+        {"torch", "2.12.0", "cuda", "cuda/12.6", {"sm_70", "sm_90a"}, {"sm_70", "sm_90a"}, ""},
+        {"torch",
+         "2.12.0",
+         "cuda",
+         "cuda/13.0",
+         {"sm_70", "sm_80", "sm_90"},
+         {"sm_80", "sm_90"},
+         "it cannot be compiled for sm_70, by the row gpu sm_75 sm_80 "},
+        {"torch",
+         "2.12.0",
+         "cuda",
+         "cuda/13.0",
+         {"sm_70"},
+         {},
+         "; cuda==12.9.* is the newest that takes sm_70"},
+        {"torch",
+         "2.12.0",
+         "cuda",
+         "cuda/12.6",
+         {"sm_100"},
+         {},
+         "; cuda>=13.4,<13.6 is the newest that takes"},
+        {"torch", "2.12.0", "cuda", "cuda/12", {"sm_100"}, {"sm_100"}, ""},
+        {"torch", "2.12.0", "cuda", "cuda/14.0", {"sm_70"}, {"sm_70"}, ""},
+        {"torch", "2.12.0", "cuda", "", {"sm_70"}, {"sm_70"}, ""},
+        {"flash-attn",
+         "2.8.3.post2",
+         "cuda",
+         "cuda/12.6",
+         {"sm_70", "sm_86"},
+         {"sm_86"},
+         "it cannot be compiled for sm_70, by the row gpu sm_80+ gfx90a gfx942 gfx950 "
+         "(flash-attn>=2.8,<2.9: "},
+        {"causal-conv1d",
+         "1.7.0",
+         "cuda",
+         "cuda/12.6",
+         {"sm_70"},
+         {},
+         "; causal-conv1d>=1.5.3,<1.6.2 is the newest that takes sm_70"},
+        {"flash-attn",
+         "2.8.3",
+         "rocm",
+         "rocm/6.4",
+         {"gfx908", "gfx90a:xnack-"},
+         {"gfx90a:xnack-"},
+         "it cannot be compiled for gfx908, by the row gpu "},
+        {"torch",
+         "2.6.0",
+         "rocm",
+         "rocm/6.2.4",
+         {"gfx942", "gfx950"},
+         {"gfx942"},
+         "it cannot be compiled for gfx950, by the row gpu !gfx950 (rocm>=6.0,<6.4: "},
+        {"causal-conv1d", "1.7.0", "rocm", "rocm/6.4", {"gfx908"}, {"gfx908"}, ""},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.package);
+        CAPTURE(row.toolkit);
+        Scene scene;
+        scene.recipe.package = row.package;
+        scene.recipe.beside.clear();
+        scene.site.accelerators = {{"gpu", row.kind, row.gpus, "x", {}, {}}};
+        if (*row.toolkit != '\0') scene.site.accelerators[0].modules = {row.toolkit};
+        scene.accelerator = "gpu";
+        const wheel::Version version = *wheel::Version::parse(row.version);
+        const PairInput input{scene.site, scene.recipe, version, scene.python, "gpu"};
+        const GpuFit fit = fit_gpus(input);
+        CHECK(fit.fitting == row.fitting);
+        CHECK_MESSAGE(fit.refusals.find(row.refusal) != std::string::npos, fit.refusals);
+        CHECK(fit.refusals.empty() == (row.fitting.size() == row.gpus.size()));
+        scene.version = row.version;
+        if (row.fitting.empty()) CHECK(scene.misfit() == fit.refusals);
+        // The job's variables, and the check of its wheel, have the same list.
+        Asked asked;
+        asked.version = row.version;
+        asked.accelerator = "gpu";
+        CHECK(for_gpus(scene.site, scene.recipe, asked).accelerators[0].architectures == row.fitting);
+        // What is not compiled here fits.
+        scene.recipe.source = SourceKind::upstream;
+        CHECK(fit_gpus(input).fitting == row.gpus);
     }
 }
 
@@ -238,6 +411,63 @@ TEST_CASE("the plan cites the rows that bound a cell, and a misfit makes it impo
     CHECK(plan.cells[0].bounds[0].find("versions.toml:") != std::string::npos);
     CHECK(plan.cells[1].state == CellState::impossible);
     CHECK(plan.cells[1].reason.find("cmake/public/cuda.cmake") != std::string::npos);
+}
+
+TEST_CASE("where some of a site's GPUs fit, the plan builds for those and says so") {
+    Scene scene;
+    Site site = scene.site;
+    site.pythons = {{"3.12", "python3.12"}};
+    site.wants = {{"torch", {"2.12.0"}, {"3.12"}}};
+    site.accelerators[0].modules[0] = "cuda/13.0";
+    site.accelerators[0].architectures = {"sm_70", "sm_80", "sm_90"};
+    Recipe torch = scene.recipe;
+    torch.file = "torch.toml";
+    torch.accelerators = {"cuda"};
+    Recipes recipes;
+    recipes.add(torch);
+    World world;
+    world.pythons.emplace("3.12", scene.python);
+    const Plan plan = make_plan(site, recipes, world);
+    CHECK(plan.cells[0].state == CellState::wanted);
+    CHECK_MESSAGE(plan.cells[0].reason.find("; for sm_80, sm_90 alone: it cannot be compiled for sm_70, by "
+                                            "the row gpu sm_75 ") != std::string::npos,
+                  plan.cells[0].reason);
+}
+
+TEST_CASE("what torch compiles its companions for bounds those that name no GPUs themselves") {
+    Scene scene;
+    scene.site.accelerators[0].modules[0] = "cuda/12.9";
+    const auto fitting = [&](const char* package, const char* package_version, const char* torch) {
+        scene.recipe.package = package;
+        const wheel::Version version = *wheel::Version::parse(package_version);
+        return fit_gpus({scene.site, scene.recipe, version, scene.python, "a100", torch}).fitting;
+    };
+    using Gpus = std::vector<std::string>;
+    scene.site.accelerators[0].architectures = {"sm_80", "sm_120"};
+    CHECK(fitting("torch", "2.6.0", "") == Gpus{"sm_80", "sm_120"});
+    CHECK(fitting("torchvision", "0.21.0", "torch==2.6.0+cu129") == Gpus{"sm_80"});
+    CHECK(fitting("torchvision", "0.22.0", "torch==2.7.0") == Gpus{"sm_80", "sm_120"});
+    CHECK(fitting("torchvision", "0.22.0", "torch==3.0.0") == Gpus{"sm_80", "sm_120"});
+    CHECK(fitting("flash-attn", "2.8.3", "torch==2.6.0") == Gpus{"sm_80", "sm_120"});
+    scene.site.accelerators[0].architectures = {"sm_120"};
+    CHECK(fitting("torchvision", "0.21.0", "torch==2.6.0").empty());
+}
+
+TEST_CASE("a build for processors is bounded by no row of CUDA") {
+    Scene scene;
+    const auto cited = [&](const std::string& accelerator) {
+        std::string all;
+        for (const auto& one : cite_bounds(
+                 {scene.site, scene.recipe, *wheel::Version::parse("2.4.0"), scene.python, accelerator}))
+            all += one.substr(0, one.find(" by ")) + " ";
+        return all;
+    };
+    CHECK(cited("a100") ==
+          "cmake<4 setuptools<82 python>=3.8,<3.13 cuda>=11.8,<12.5 cudnn>=9 python>=3.8 cuda>=11.0 "
+          "cudnn>=8.1 ");
+    CHECK(cited("") == "cmake<4 setuptools<82 python>=3.8,<3.13 python>=3.8 ");
+    scene.site.accelerators.push_back({"cpu", "cpu", {}, "cpu", {}, {}});
+    CHECK(cited("cpu") == cited(""));
 }
 
 }  // namespace

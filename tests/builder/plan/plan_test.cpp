@@ -966,6 +966,19 @@ TEST_CASE("an older companion than the newest for a torch is built where somebod
     CHECK(plan.cells[3].against == "torch==2.3.0+cu123");
 }
 
+TEST_CASE("a follow-up that is not built against the package says what to do") {
+    Farm farm;
+    Recipe lightning;
+    lightning.package = "lightning";
+    farm.scene.recipes.add(lightning);
+    farm.scene.site.wants[0].follow_ups = {"lightning", "nosuch"};
+    for (const auto& line : farm.described()) {
+        if (line.starts_with("torch-")) continue;
+        CAPTURE(line);
+        CHECK(line.ends_with(" impossible: it is not built against torch: make it a [[want]] of its own"));
+    }
+}
+
 TEST_CASE("a companion waits if only a staging index has its torch, because its build would not find it") {
     Farm farm;
     Attempt torch = attempt("w1", "torch-2.4.0+cu123-cp311", State::done, "2.4.0+cu123");

@@ -44,6 +44,7 @@ TEST_CASE("every setting that affects the objects changes the key") {
          [](Inputs& one) {
              one.site.accelerators[0].environment = {{"NCCL_NET", "x"}};
          }},
+        {"a GPU of the accelerator", [](Inputs& one) { one.site.accelerators[0].architectures = {"sm_90"}; }},
         // The same words in another list are a different setting.
         {"variables that changed places",
          [](Inputs& one) { std::swap(one.site.environment, one.recipe.build_environment); }},
