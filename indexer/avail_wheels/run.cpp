@@ -38,8 +38,7 @@ int run(const std::vector<std::string>& arguments, const World& world, std::ostr
         bool& wants_pager) {
     if (!arguments.empty() && is_login_command(arguments.front()))
         return run_login(arguments, world, out, err);
-    if (!arguments.empty() && arguments.front() == verify_word)
-        return run_verify(arguments, world, out, err);
+    if (!arguments.empty() && arguments.front() == verify_word) return run_verify(arguments, world, out, err);
     auto parsed = parse_command_line(arguments, world.environment, world.help_columns);
     if (const auto* leave = std::get_if<Leave>(&parsed)) {
         (leave->status == 0 ? out : err) << leave->text;

@@ -68,8 +68,8 @@ base::Status print_stored_provenance(Door& door, Asked& asked) {
     WHEELYARD_ASSIGN(const auto provenance, wire::parse_wheel_provenance(parts.document));
     print_provenance(provenance);
     if (!parts.statements.empty())
-        print("signed", std::to_string(parts.statements.size()) +
-                            " statements; `avail_wheels verify` verifies them");
+        print("signed",
+              std::to_string(parts.statements.size()) + " statements; `avail_wheels verify` verifies them");
     return {};
 }
 
