@@ -83,7 +83,8 @@ std::string why_no_version(const ChoiceInput& input, const std::string& wanted,
                wheel_instead(offers, wanted, input.python);
     }
     if (are_known && input.recipe.source == SourceKind::upstream)
-        return why_no_wheel(input.recipe.package, *found->second, wanted, input.python);
+        return why_no_wheel(input.recipe.package, *found->second, wanted, input.python) +
+               (input.recipe.upstream_why.empty() ? "" : "; " + input.recipe.upstream_why);
     return "no sdist of `" + input.recipe.package + "` matches `" + wanted + "` and Python " +
            input.python.full_version;
 }

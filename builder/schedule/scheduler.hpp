@@ -45,7 +45,8 @@ struct QueueSettings {
     // What no directive line may name here, because the site refuses such jobs: of cores, gpus, memory and
     // nodes.
     std::vector<JobPart> not_asked = {};
-    std::string cluster = {};  // Slurm: another one than that of this machine
+    std::vector<std::string> chunk = {};  // PBS: more resources of each node's part: "gpu_type=a100"
+    std::string cluster = {};             // Slurm: another one than that of this machine
     [[nodiscard]] std::vector<std::string> all_options() const {
         std::vector<std::string> all = options;
         all.insert(all.end(), node_options.begin(), node_options.end());

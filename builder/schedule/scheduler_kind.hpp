@@ -62,6 +62,7 @@ struct BatchSystem {
     // alone; empty: it has none.
     std::string_view cluster_variable = {};
     std::span<const std::string_view> cluster_options = {};
+    bool has_chunks = false;  // it asks for the resources of a node in one word: QueueSettings::chunk
     // The directive lines of a job.
     std::string (*render_header)(const JobRequest&, const QueueSettings& of_builds);
     std::string (*render_user_header)(const UserJob&);

@@ -215,9 +215,15 @@ void check_all_options(io::TomlTable& root, const Site& site) {
     if (const auto& several = site.hardware_tests.multi_node)
         check_options(tests.table("multi_node"), several->options, site);
     if (site.users) check_options(root.table("users"), site.users->options, site);
+    const bool has_chunks = site.scheduler->batch && site.scheduler->batch->has_chunks;
     std::size_t at = 0;
-    for (const io::TomlTable& node : root.tables("node"))
-        check_options(node, site.nodes[at++].options, site);
+    for (io::TomlTable& node : root.tables("node")) {
+        const NodeType& type = site.nodes[at++];
+        check_options(node, type.options, site);
+        if (!type.chunk.empty() && !has_chunks)
+            node.report("chunk", "jobs of `kind = \"" + std::string(site.scheduler->name) +
+                                     "\"` have no chunks; name what they ask for in `options`");
+    }
 }
 
 void check_hardware_tests(io::TomlTable kinds, Site& site) {
@@ -471,6 +477,7 @@ void send_to(QueueSettings& jobs, const NodeType& node) {
     if (jobs.queue.empty()) jobs.queue = node.queue;
     jobs.not_asked = node.not_asked;
     jobs.node_options = node.options;
+    jobs.chunk = node.chunk;
 }
 
 void send_from_builds_to(QueueSettings& jobs, const NodeType& node) {

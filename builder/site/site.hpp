@@ -134,6 +134,7 @@ struct NodeType {
     bool exclusive = false;                 // a job has its nodes alone, and is charged for all of them
     std::int64_t memory_per_core_mib = 0;   // that a job gets which asks for no memory; 0: not known
     std::vector<JobPart> not_asked = {};    // QueueSettings::not_asked of its jobs
+    std::vector<std::string> chunk = {};    // QueueSettings::chunk of its jobs
     std::vector<std::string> options = {};  // of its jobs: what they ask instead
 };
 

@@ -169,6 +169,13 @@ void check_node(io::TomlTable& table, NodeType& node, Site& site) {
         table.report("accelerator", "no [[accelerator]] of this name: `" + node.accelerator + "`");
 }
 
+// "gpu_type=a100": a resource and its value, which end at the next one (qsub(1B), -l select).
+bool is_chunk_resource(const std::string& text) {
+    const auto equals = text.find('=');
+    return equals != std::string::npos && equals > 0 && equals + 1 < text.size() &&
+           text.find_first_of(":+#") == std::string::npos && fits_into_a_directive(text);
+}
+
 io::TomlRows<Accelerator> accelerator_rows() {
     using A = Accelerator;
     using V = wheel::LabelledVariant;
@@ -203,6 +210,8 @@ io::TomlRows<NodeType> node_rows() {
         key("exclusive", &N::exclusive),
         key("memory_per_core_mib", &N::memory_per_core_mib, {.range = {0, max_memory_mib}}),
         word<nameable_parts>("not_asked", &N::not_asked),
+        key("chunk", &N::chunk,
+            {.check = must(is_chunk_resource, "a resource of a chunk such as `gpu_type=a100`")}),
         key("options", &N::options, {.check = must(is_option, option_form)}),
         key("machine", &N::machine, {.fallback = of_pythons}),
         key("glibc", &N::glibc,

@@ -299,6 +299,13 @@ base::Error judge_refusal(const base::Finished& finished) {
         message.empty() ? "qsub failed with exit status " + std::to_string(finished.exit_code) : message);
 }
 
+std::string more_of_chunk(const QueueSettings& settings) {
+    std::string text;
+    for (const std::string& resource : settings.chunk)
+        text += ":" + resource;
+    return text;
+}
+
 std::string render_header(const JobRequest& job, const QueueSettings& of_builds) {
     const QueueSettings& settings = job.queue != nullptr ? *job.queue : of_builds;
     const std::vector<std::string> options = settings.all_options();
@@ -317,7 +324,7 @@ std::string render_header(const JobRequest& job, const QueueSettings& of_builds)
     if (job.nodes * job.ranks_per_node > 1) select += ":mpiprocs=" + std::to_string(job.ranks_per_node);
     if (settings.gpus > 0) ask(JobPart::gpus, ":ngpus=" + std::to_string(settings.gpus));
     if (job.memory_mib > 0) ask(JobPart::memory, ":mem=" + std::to_string(job.memory_mib) + "mb");
-    add(select);
+    add(select + more_of_chunk(settings));
     const bool placed = std::any_of(options.begin(), options.end(), [](const auto& option) {
         return option.find("place=") != std::string::npos;
     });

@@ -84,6 +84,8 @@ struct Answer {
 [[nodiscard]] TrialAnswer compare_with_nodes(std::string_view printed, std::string_view nodes,
                                              const TrialJob& job);
 
+// The resources of each chunk, as they follow others in `-l select=`: ":gpu_type=a100:jobfs=100gb".
+[[nodiscard]] std::string more_of_chunk(const QueueSettings& settings);
 [[nodiscard]] TrialAnswer try_job(const std::string& header, const TrialJob& job, const AskMachine& ask);
 
 // `qstat -Q -f`. `default_queue`: that of the server.

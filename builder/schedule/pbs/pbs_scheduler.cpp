@@ -249,7 +249,7 @@ std::string render_user_header(const UserJob& job) {
         select += ":ngpus=" + std::to_string(job.gpus_per_node);
     if (job.memory_mib > 0 && job.queue.may_ask(JobPart::memory))
         select += ":mem=" + std::to_string(job.memory_mib) + "mb";
-    add(select);
+    add(select + pbs::more_of_chunk(job.queue));
     add("-l walltime=" + pbs::walltime(job.max_walltime_minutes));
     if (!job.queue.queue.empty()) add("-q " + job.queue.queue);
     if (!job.queue.account.empty()) add("-A " + job.queue.account);
@@ -307,6 +307,7 @@ extern constinit const SchedulerKind pbs_kind = {
             .submit = "qsub",
             .queue_key = "queue",
             .server_variables = pbs::server_variables,
+            .has_chunks = true,
             .render_header = pbs::render_header,
             .render_user_header = render_user_header,
             .check = check,

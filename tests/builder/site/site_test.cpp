@@ -193,6 +193,19 @@ TEST_CASE(
     CHECK(complaint(pbs + "cluster = \"other\"\n").find("no other cluster") != std::string::npos);
 }
 
+TEST_CASE("a chunk's resources are PBS's alone, and one to an item") {
+    const auto with = [](const std::string& kind, const std::string& chunk) {
+        return good + std::string("[scheduler]\nkind = \"") + kind +
+               "\"\nnode = \"n\"\n[[node]]\nname = \"n\"\nchunk = [\"" + chunk + "\"]\n";
+    };
+    const auto site = parse_site(with("pbs", "gpu_type=a100"), "/site.toml");
+    REQUIRE_MESSAGE(site.has_value(), site.error().text());
+    CHECK(site->queue.chunk == std::vector<std::string>{"gpu_type=a100"});
+    CHECK(complaint(with("slurm", "gpu_type=a100")).find("have no chunks") != std::string::npos);
+    for (const std::string wrong : {"a100", "=a100", "gpu_type=", "gpu_type=a100:ncpus=1", "gpu_type=a b"})
+        CHECK(complaint(with("pbs", wrong)).find("a resource of a chunk") != std::string::npos);
+}
+
 TEST_CASE("a site without a registry and wants is valid") {
     const auto site = parse_site(
         "config_version = 1\nname = \"x\"\n[state]\ndirectory = \"s\"\n[work]\ndirectory = \"w\"\n"

@@ -290,6 +290,20 @@ TEST_CASE("the nodes of a job are different ones, unless the site's options plac
     }
 }
 
+TEST_CASE("the resources of a node's part of a job stand in its chunk, also in a user's job") {
+    QueueSettings queue{.queue = "main", .account = "", .options = {}};
+    queue.gpus = 2;
+    queue.chunk = {"gpu_type=a100", "jobfs=100gb"};
+    JobRequest job{"w1", AttemptFolder{"/work/attempts/w1"}, {}, 8, 4096, 0};
+    job.nodes = 2;
+    CHECK(pbs::render_header(job, queue)
+              .find("#PBS -l select=2:ncpus=8:mpiprocs=1:ngpus=2:mem=4096mb:gpu_type=a100:jobfs=100gb\n") !=
+          std::string::npos);
+    UserJob of_user{.name = "demo", .gpus_per_node = 1, .max_walltime_minutes = 30, .queue = queue};
+    CHECK(find_scheduler_kind("pbs")->batch->render_user_header(of_user).find(":ngpus=1:gpu_type=a100:jobfs=100gb\n") !=
+          std::string::npos);
+}
+
 TEST_CASE("each job is queried by its id, never all jobs of the machine") {
     Scene scene;
     const AttemptFolder other{scene.folder.path() / "w2"};
