@@ -243,9 +243,9 @@ base::Status choose_source(const Words& words, const EnvironmentMap& environment
         return {};
     }
     if (pip.no_index())
-        return base::fail("usage.source", "pip has no index: no-index is set by " + pip.origin("no-index"),
+        return base::fail(no_source_code, "pip has no index: no-index is set by " + pip.origin("no-index"),
                           {}, "give --index-url URL or --wheelhouse DIR");
-    return base::fail("usage.source", "No index and no wheelhouse is set", {},
+    return base::fail(no_source_code, "No index and no wheelhouse is set", {},
                       "give --index-url URL or --wheelhouse DIR, or set WHEELYARD_INDEX_URL or WHEELHOUSE");
 }
 

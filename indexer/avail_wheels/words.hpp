@@ -54,6 +54,8 @@ struct Words {
     bool completes_name = false;  // --complete-name was given, possibly empty
 };
 
+// Of understand(): no index and no folder is set.
+inline constexpr const char* no_source_code = "usage.source";
 // Reads requirements files and the site file; no other I/O. Errors "usage.*" and those of the files.
 [[nodiscard]] base::Result<Options> understand(const Words& words, const EnvironmentMap& environment);
 
