@@ -60,7 +60,7 @@ base::Result<std::string> usual_index(const VerifyWords& given, const Environmen
     words.index_url = given.index_url;
     words.site_file = given.site_file;
     const auto options = understand(words, environment);
-    if (!options && !is_named && options.error().code == no_source_code) return std::string();
+    if (!options && !is_named && options.error().kind == base::ErrorKind::missing) return std::string();
     if (!options) return tl::unexpected(options.error());
     if (is_named && options->source.index_url.empty())
         return base::fail("usage.folder", "A folder has no page to compare with", options->source.wheelhouse,

@@ -20,9 +20,6 @@ namespace {
 
 using io::Json;
 
-// The index names a document and does not have it.
-constexpr const char* absent_code = "proof.absent";
-
 class Prover {
   public:
     Prover(const std::filesystem::path& file, const ProofQuestion& asked, const simple::GetPage& get)
@@ -125,15 +122,17 @@ class Prover {
         if (answer.status == ok && (what.is_named || !is_page)) return std::optional(std::move(answer.body));
         if (answer.status == ok || (answer.status == not_found && !what.is_named))
             return std::optional<std::string>();
-        return base::fail(simple::error_of_answer(answer.status == not_found ? absent_code : "proof.http",
-                                                  answer, what.url, "try again later"));
+        base::Error error = simple::error_of_answer("proof.http", answer, what.url, "try again later");
+        if (answer.status == not_found) error.kind = base::ErrorKind::missing;
+        return base::fail(std::move(error));
     }
 
     // nullopt: the step says why there is none.
     std::optional<std::string> find(const Beside& what) {
         auto text = document(what);
         if (!text)
-            add(what.step, text.error().code == absent_code ? Proved::no : what.without, text.error().text());
+            add(what.step, text.error().kind == base::ErrorKind::missing ? Proved::no : what.without,
+                text.error().text());
         else if (!*text)
             add(what.step, what.without,
                 "none: " +

@@ -277,8 +277,10 @@ TEST_CASE("verify ends with 1 where a file is not proved, and with 2 for a wrong
         const std::string ran = run_it(wrong);
         CHECK_MESSAGE(ran.starts_with("2 avail_wheels: error: "), ran);
     }
-    world.environment = {{"WHEELYARD_SITE", bad_site}};
-    CHECK(run_it({file.native()}).starts_with("2 avail_wheels: error: "));
+    for (const std::string& site : {bad_site, std::string("/nowhere.toml")}) {
+        world.environment = {{"WHEELYARD_SITE", site}};
+        CHECK(run_it({file.native()}).starts_with("2 avail_wheels: error: "));
+    }
     world.environment.clear();
     // Behind options a command's word would be the name of a wheel.
     for (const char* word : {"verify", "login", "logout"}) {
