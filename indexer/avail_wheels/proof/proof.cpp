@@ -132,7 +132,7 @@ class Prover {
         auto text = document(what);
         if (!text)
             add(what.step, text.error().kind == base::ErrorKind::missing ? Proved::no : what.without,
-                text.error().text());
+                "not read: " + text.error().text());
         else if (!*text)
             add(what.step, what.without,
                 "none: " +
