@@ -8,6 +8,7 @@
 #include "indexer/avail_wheels/source/source.hpp"
 #include "indexer/avail_wheels/table/table.hpp"
 #include "indexer/avail_wheels/words.hpp"
+#include "lib/base/digest/digest.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/usage.hpp"
 #include "lib/base/version.hpp"
@@ -71,9 +72,13 @@ constexpr const char* verify_examples =
     "    avail_wheels verify torch-2.4.0-cp312-cp312-linux_aarch64.whl --root root.json --uploaded-to main\n"
     "    avail_wheels verify *.whl --index-url https://wheels.example.org/main/simple/\n"
     "    avail_wheels verify demo-1.0-py3-none-any.whl --offline --sha256 9f86d081...\n\n"
-    "With --root or --key a wheel without a statement is not verified. A warning (a wheel from quarantine, "
-    "no --uploaded-to, an expired root) leaves the status 0. A wheel of this name: avail_wheels --name "
-    "verify. Exit status: 0 each file is proved by something and nothing speaks against it, 1 one is not, "
+    "With --root or --key a wheel without a statement is not verified, nor one without an attestation with "
+    "--publisher. A warning (a wheel from quarantine, a yanked one, no --uploaded-to, an expired root) "
+    "leaves "
+    "the status 0. A wheel of this name: avail_wheels --name "
+    "verify. Exit status: 0 each file is proved by something that you named and nothing speaks against it, 1 "
+    "one "
+    "is not, "
     "2 usage.";
 
 constexpr const char* version_group = "Version";
@@ -361,6 +366,22 @@ Leave usage_error(const std::string& what) {
     return {usage_status, "avail_wheels: error: " + what + "\nSee avail_wheels --help.\n"};
 }
 
+// A value that is empty comes from a variable of a shell that is not set, and is no answer.
+std::optional<Leave> check_values(const CLI::App& app, const std::vector<std::string>& arguments) {
+    for (const auto& word : arguments) {
+        if (word == "--") break;
+        if (word.starts_with("--") && word.find('=') == word.size() - 1)
+            return usage_error(word.substr(0, word.size() - 1) + ": the value is empty");
+    }
+    for (const auto* option : app.get_options()) {
+        const auto& values = option->results();
+        if (!option->check_lname("complete-name") &&
+            std::find(values.begin(), values.end(), std::string()) != values.end())
+            return usage_error(option->get_name() + ": a value is empty");
+    }
+    return {};
+}
+
 // Of a command whose word begins the arguments; nullopt: they are right.
 std::optional<Leave> parse_command(CLI::App& app, const std::vector<std::string>& arguments,
                                    std::size_t help_columns) {
@@ -371,7 +392,18 @@ std::optional<Leave> parse_command(CLI::App& app, const std::vector<std::string>
     } catch (const CLI::ParseError& error) {
         return usage_error(error.what());
     }
-    return {};
+    return check_values(app, arguments);
+}
+
+// The word of a command that stands behind options, where it would be a wheel's name; empty: there is none.
+std::string late_command(const std::vector<std::string>& names, const std::vector<std::string>& arguments) {
+    if (arguments.empty() || !arguments.front().starts_with('-')) return {};
+    const auto end = std::find(arguments.begin(), arguments.end(), "--");
+    const auto found = std::find_if(names.begin(), names.end(), [&](const std::string& name) {
+        return (is_login_command(name) || name == verify_word) &&
+               std::find(arguments.begin(), end, name) != end;
+    });
+    return found == names.end() ? std::string() : *found;
 }
 
 }  // namespace
@@ -407,6 +439,10 @@ std::variant<Options, Leave> parse_command_line(const std::vector<std::string>& 
     } catch (const CLI::ParseError& error) {
         return usage_error(error.what());
     }
+    if (auto leave = check_values(app, arguments)) return *std::move(leave);
+    if (const auto word = late_command(words.wheels, arguments); !word.empty())
+        return usage_error("the word of a command is the first: avail_wheels " + word +
+                           " ...; a wheel of this name: --name " + word);
     if (words.manual) return Leave{0, render_manual(describe(app), description, examples)};
     if (!words.completion.empty()) {
         const auto& shells = completion_shells();
@@ -450,30 +486,42 @@ std::variant<VerifyWords, Leave> parse_verify(const std::vector<std::string>& ar
     app.footer(verify_examples);
     app.add_option("FILE", words.files, "The wheels, under their published names")->required()->type_name("");
     const auto file = [&](const char* name, std::filesystem::path& into, const char* help) {
-        app.add_option(name, into, help)->type_name("FILE");
+        return app.add_option(name, into, help)->type_name("FILE")->check(CLI::ExistingFile.description(""));
     };
-    file("--root", words.question.root, "The registry's root document, which you trust");
-    file("--key", words.question.key, "The registry's public key (PEM) instead: no revocation is known");
-    app.add_option("--uploaded-to", words.question.uploaded_to,
-                   "Name of an index where it may have been uploaded; repeatable. A promoted wheel keeps the "
-                   "name of its first index")
-        ->type_name("INDEX")
-        ->allow_extra_args(false);
+    auto* root = file("--root", words.question.root, "The registry's root document, which you trust");
+    auto* key =
+        file("--key", words.question.key, "The registry's public key (PEM) instead: no revocation is known");
+    const auto list = [&](const char* name, std::vector<std::string>& into, const char* type,
+                          const char* help) {
+        return app.add_option(name, into, help)->type_name(type)->allow_extra_args(false);
+    };
+    auto* uploaded_to = list("--uploaded-to", words.question.uploaded_to, "INDEX",
+                             "Name of an index where it may have been uploaded; repeatable. A promoted wheel "
+                             "keeps the name of its first index");
+    list("--publisher", words.question.publishers, "WHO",
+         "Who is to attest it, as https://github.com/OWNER/REPO; repeatable. Without it attestations are "
+         "told, "
+         "and prove nothing");
     app.add_option("--sha256", words.question.sha256, "The wheel's hash, as you know it")->type_name("HEX");
     file("--sigstore-root", words.question.sigstore_root,
          "trusted_root.json of another Sigstore instance than the public one");
     auto* index = app.add_option("--index-url", words.index_url,
                                  "The index to ask (a .../simple/ URL; default: the one that is listed)")
                       ->type_name("URL");
-    app.add_option("--site", words.site_file,
-                   "The site's file (default: $WHEELYARD_SITE, /etc/wheelyard/avail_wheels.toml)")
-        ->type_name("FILE");
-    app.add_flag("--offline", words.is_offline, "Send no request")->excludes(index);
+    auto* site =
+        app.add_option("--site", words.site_file,
+                       "The site's file (default: $WHEELYARD_SITE, /etc/wheelyard/avail_wheels.toml)")
+            ->type_name("FILE");
+    app.add_flag("--offline", words.is_offline, "Send no request")->excludes(index)->excludes(site);
     app.add_flag("--json", words.json, "One JSON document, with both statements of the registry");
     if (auto leave = parse_command(app, arguments, help_columns)) return *std::move(leave);
-    if (!words.question.sha256.empty() && (words.files.size() > 1 || words.question.sha256.size() != 64))
-        return usage_error(words.files.size() > 1 ? "--sha256 is about one file"
-                                                  : "--sha256 has 64 hexadecimal digits");
+    if (uploaded_to->count() > 0 && root->count() + key->count() == 0)
+        return usage_error("--uploaded-to needs --root or --key");
+    auto& sha256 = words.question.sha256;
+    if (sha256.empty()) return words;
+    if (words.files.size() > 1) return usage_error("--sha256 is about one file");
+    sha256 = base::ascii_lower(sha256);
+    if (!base::is_sha256_hex(sha256)) return usage_error("--sha256 has 64 hexadecimal digits");
     return words;
 }
 

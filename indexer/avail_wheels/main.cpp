@@ -15,10 +15,9 @@
 
 #include "indexer/avail_wheels/run.hpp"
 #include "indexer/avail_wheels/show.hpp"
-#include "indexer/avail_wheels/table/table.hpp"
-#ifdef WHEELYARD_STATIC
 #include "indexer/avail_wheels/source/source.hpp"
-#else
+#include "indexer/avail_wheels/table/table.hpp"
+#ifndef WHEELYARD_STATIC
 #include "lib/base/files/file.hpp"
 #include "lib/inspect/inspect.hpp"
 #include "lib/io/http_client.hpp"
@@ -40,7 +39,10 @@ simple::GetPage network() {
 #else
     const auto http = std::make_shared<std::unique_ptr<io::HttpClient>>();
     return [http](const std::string& url, const io::HttpHeaders& headers, const io::BodyLimit& limit) {
-        if (!*http) *http = std::make_unique<io::HttpClient>();
+        constexpr std::int64_t ms_per_s = 1000;
+        if (!*http)
+            *http = std::make_unique<io::HttpClient>(
+                io::HttpSettings{.total_timeout_ms = avail_wheels::max_answer_s * ms_per_s});
         return (*http)->get(url, headers, limit);
     };
 #endif

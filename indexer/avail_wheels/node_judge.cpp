@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <initializer_list>
 #include <iterator>
+#include <limits>
 #include <set>
 #include <string_view>
 #include <unordered_set>
@@ -17,7 +18,7 @@ namespace wheelyard::avail_wheels {
 
 namespace {
 
-constexpr std::size_t max_required_depth = 32;  // of requirements of requirements; real ones have some ten
+constexpr std::size_t max_answers = 8;  // of a wheel: each is worse than the one before, so they are fewer
 
 // What these wheels need, each name once. Facts without one of these members name nothing that `ask` returns.
 std::vector<std::string> names_of(const std::vector<Candidate>& listed,
@@ -109,6 +110,7 @@ Installing NodeJudge::how(const Candidate& candidate, const std::vector<std::str
     how.has = [this](const std::string& project) { return ownership_.has(project); };
     how.of_folder = ownership_.of_folder();
     how.known = &taken_;
+    how.brought = &brought_;
     return how;
 }
 
@@ -140,11 +142,12 @@ void NodeJudge::learn_required(const std::vector<Candidate>& listed) {
         is_listed.insert(candidate.link.filename);
     const auto add = [&](const Candidate& from, const std::vector<std::string>& extras) {
         const Installing from_here = how(from, extras);
-        auto taken = taken_wheels(from, node_, from_here);
+        auto taken = brought_by(from, node_, from_here).wheels;
         while (std::count_if(taken.begin(), taken.end(),
                              [&](const Taken& one) { return ownership_.read_facts(*one.first); }) > 0) {
             taken_.clear();  // what was read may say which Pythons it is for
-            taken = taken_wheels(from, node_, from_here);
+            brought_.clear();
+            taken = brought_by(from, node_, from_here).wheels;
         }
         for (const Taken& one : taken) {
             if (one.second.empty() && is_listed.contains(one.first->link.filename)) continue;
@@ -163,30 +166,46 @@ void NodeJudge::learn_required(const std::vector<Candidate>& listed) {
     learn(wheels);
 }
 
-// A wheel that requires itself in the end counts as a yes there, which is right for the first that is asked
-// for. What else was a yes meanwhile is forgotten if the first is none.
 Fit NodeJudge::fit_of_required(const Taken& taken) {
-    if (depth_ == max_required_depth) return {};
-    const auto [known, is_new] = required_.try_emplace(taken);
-    if (!is_new) {
-        has_circle_ = has_circle_ || known->second.is_open;
-        return known->second.fit;
+    const auto [asked, is_new] = required_.try_emplace(taken);
+    if (is_new) judge_in_rounds(*asked);
+    return asked->second.before(std::numeric_limits<std::size_t>::max());
+}
+
+// Wheels may require each other in circles. So all of them are judged in rounds, each by the answers of the
+// round before, and before the first they all run: an answer is then the same whichever wheel was asked about
+// first. It keeps the first reason that it has, since one that goes round would grow.
+void NodeJudge::judge_in_rounds(Judged& first) {
+    std::vector<Judged*> open{&first};
+    std::size_t last = 0;  // round that changed an answer
+    for (std::size_t round = 1; round <= last + 1; ++round) {
+        const std::size_t known = open.size();
+        for (std::size_t i = 0; i < open.size(); ++i) {  // it grows
+            const Taken& taken = open[i]->first;
+            Required& own = open[i]->second;
+            const auto is_changed = [&](const Required* one) { return one->is_changed_by(round - 1); };
+            if (round > 1 && std::none_of(own.asks.begin(), own.asks.end(), is_changed)) continue;
+            Installing from_here = how(*taken.first, taken.second);
+            from_here.required = [&](const Taken& next) {
+                const auto [found, is_new] = required_.try_emplace(next);
+                if (is_new) open.push_back(&*found);
+                if (own.asks.insert(&found->second).second && !found->second.answers.empty())
+                    last = std::max(last, found->second.answers.back().first);
+                return found->second.before(round);
+            };
+            Fit fit = judge(*taken.first, node_, site_, from_here);
+            const Fit earlier = own.before(round);
+            if ((fit.runs == earlier.runs && fit.code == earlier.code) || own.answers.size() == max_answers)
+                continue;
+            own.answers.emplace_back(round, std::move(fit));
+            last = std::max(last, round);
+        }
+        if (round == 1 || open.size() == known) continue;
+        // What only a later round asks for is judged from the first one on, too.
+        for (Judged* one : open)
+            one->second = {};
+        round = last = 0;
     }
-    known->second.is_open = true;
-    ++depth_;
-    Installing from_here = how(*taken.first, taken.second);
-    from_here.required = [this](const Taken& next) { return fit_of_required(next); };
-    Fit fit = judge(*taken.first, node_, site_, from_here);
-    --depth_;
-    known->second = {fit, false};
-    if (fit.runs == Runs::yes && fit.code != missing_code) judged_yes_.push_back(taken);
-    if (depth_ > 0) return fit;
-    if (has_circle_ && (judged_yes_.empty() || judged_yes_.back() != taken))
-        for (const Taken& one : judged_yes_)
-            required_.erase(one);
-    judged_yes_.clear();
-    has_circle_ = false;
-    return fit;
 }
 
 base::Status NodeJudge::find(const SourceOptions& source, const Query& query, std::string& warning,
@@ -208,11 +227,14 @@ base::Status NodeJudge::find(const SourceOptions& source, const Query& query, st
     return {};
 }
 
-// One that others require is judged once.
 Fit NodeJudge::fit_of_listed(const Candidate& candidate, const LockedVersions* lock) {
-    const bool is_asked = asked_.contains(candidate.release->project);
-    if (const auto* same = is_asked || lock != nullptr ? nullptr : ownership_.find_asked(candidate))
-        return fit_of_required({same, {}});
+    if (lock == nullptr && !asked_.contains(candidate.release->project)) {
+        // One that others require is judged once.
+        const auto* same = ownership_.find_asked(candidate);
+        Fit fit = fit_of_required({same == nullptr ? &candidate : same, {}});
+        if (same == nullptr) required_.erase({&candidate, {}});
+        return fit;
+    }
     Installing from_here = how(candidate);
     from_here.locked = lock;
     from_here.required = [this](const Taken& taken) { return fit_of_required(taken); };

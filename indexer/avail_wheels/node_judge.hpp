@@ -1,9 +1,13 @@
 // What a node says of wheels: whether each runs there, and why not.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "indexer/avail_wheels/find_wheels.hpp"
@@ -72,9 +76,21 @@ class NodeJudge {
     bool learn(const std::vector<Candidate>& listed);
 
     struct Required {
-        Fit fit;
-        bool is_open = false;  // it is being judged
+        std::vector<std::pair<std::size_t, Fit>> answers = {};  // and the round that came to each
+        std::set<const Required*> asks = {};
+        [[nodiscard]] bool is_changed_by(std::size_t round) const {
+            return std::any_of(answers.begin(), answers.end(),
+                               [&](const auto& answer) { return answer.first == round; });
+        }
+        [[nodiscard]] Fit before(std::size_t round) const {
+            Fit fit;  // it runs
+            for (const auto& answer : answers)
+                if (answer.first < round) fit = answer.second;
+            return fit;
+        }
     };
+    using Judged = std::pair<const Taken, Required>;
+    void judge_in_rounds(Judged& first);
 
     const World& world_;
     const Site& site_;
@@ -82,10 +98,8 @@ class NodeJudge {
     Ownership ownership_;
     std::map<std::string, Installing> asked_;  // what requirements say of a project: extras, hashes
     TakenBy taken_;                            // of wheels of ownership_
-    std::map<Taken, Required> required_;       // of wheels of ownership_
-    std::vector<Taken> judged_yes_;            // since depth_ was 0
-    bool has_circle_ = false;                  // the same
-    std::size_t depth_ = 0;                    // of requirements that are being judged
+    BroughtBy brought_;                        // the same
+    std::map<Taken, Required> required_;       // the same, and of the one that is asked about
 };
 
 }  // namespace wheelyard::avail_wheels

@@ -242,11 +242,16 @@ base::Status choose_source(const Words& words, const EnvironmentMap& environment
                               ", and this does not: name it with --index-url or --wheelhouse";
         return {};
     }
+    base::Error none{"usage.source",
+                     "No index and no wheelhouse is set",
+                     {},
+                     "give --index-url URL or --wheelhouse DIR, or set WHEELYARD_INDEX_URL or WHEELHOUSE"};
     if (pip.no_index())
-        return base::fail("usage.source", "pip has no index: no-index is set by " + pip.origin("no-index"),
-                          {}, "give --index-url URL or --wheelhouse DIR");
-    return base::fail("usage.source", "No index and no wheelhouse is set", {},
-                      "give --index-url URL or --wheelhouse DIR, or set WHEELYARD_INDEX_URL or WHEELHOUSE");
+        none = {"usage.source",
+                "pip has no index: no-index is set by " + pip.origin("no-index"),
+                {},
+                "give --index-url URL or --wheelhouse DIR"};
+    return base::fail_as(base::ErrorKind::missing, base::Recovery::person, std::move(none));
 }
 
 base::Status choose_node(const Words& words, Options& options) {

@@ -4,7 +4,8 @@
 #include <variant>
 
 #include "indexer/avail_wheels/run.hpp"
-#include "lib/base/text/text.hpp"
+#include "indexer/avail_wheels/words.hpp"
+#include "lib/base/text/utf8.hpp"
 
 namespace wheelyard::avail_wheels {
 namespace {
@@ -14,21 +15,24 @@ constexpr std::size_t name_width = 12;
 void print_line(std::ostream& out, std::string name, std::string_view text) {
     name.resize(std::max(name_width, name.size() + 1), ' ');
     // A second line of a text could look like ours.
-    out << "  " << name << base::replace_all(text, "\n", " ") << '\n';
+    out << "  " << name << base::printable_line(text) << '\n';
 }
 
 void print_proof(const Proof& proof, std::ostream& out) {
-    out << proof.filename << (proof.holds() ? ": verified\n" : ": NOT verified\n");
+    const auto decides = [](const ProofStep& step) { return step.proved != Proved::nothing; };
+    const bool is_decided = std::any_of(proof.steps.begin(), proof.steps.end(), decides);
+    out << base::printable_line(proof.filename)
+        << (proof.holds() ? ": verified\n"
+            : is_decided  ? ": NOT verified\n"
+                          : ": not verified: nothing to compare with\n");
     for (const auto& step : proof.steps)
         print_line(out, step.name, (step.proved == Proved::no ? "NO: " : "") + step.text);
     for (const auto& [name, text] : proof.told)
         print_line(out, name, text);
-    const auto decides = [](const ProofStep& step) { return step.proved != Proved::nothing; };
-    if (std::none_of(proof.steps.begin(), proof.steps.end(), decides))
-        print_line(
-            out, "advice",
-            "nothing proves it: name its index with --index-url, or give --sha256, or --root with what "
-            "was signed beside the wheel");
+    if (!is_decided)
+        print_line(out, "advice",
+                   "name its index with --index-url, give --sha256, trust its registry with --root, or name "
+                   "its publisher with --publisher");
     for (const auto& warning : proof.warnings)
         print_line(out, "warning", warning);
 }
@@ -49,16 +53,19 @@ io::Json document_of(const Proof& proof) {
                              {"warnings", io::Json::array_of(proof.warnings)}});
 }
 
-// The index that the other commands ask; empty: none, such as a folder.
-base::Result<std::string> usual_index(const VerifyWords& words, const EnvironmentMap& environment) {
-    std::vector<std::string> source;
-    if (!words.index_url.empty()) source = {"--index-url", words.index_url};
-    if (!words.site_file.empty()) source.insert(source.end(), {"--site", words.site_file});
-    const auto parsed = parse_command_line(source, environment);
-    if (const auto* options = std::get_if<Options>(&parsed)) return options->source.index_url;
-    // Without a source of any kind the files beside the wheel count.
-    if (source.empty()) return std::string();
-    return base::fail("proof.source", std::string(base::trim(std::get<Leave>(parsed).text)));
+// The index that the other commands ask; empty: there is none, so that the files beside the wheel count.
+base::Result<std::string> usual_index(const VerifyWords& given, const EnvironmentMap& environment) {
+    const bool is_named = !given.index_url.empty() || !given.site_file.empty();
+    Words words;
+    words.index_url = given.index_url;
+    words.site_file = given.site_file;
+    const auto options = understand(words, environment);
+    if (!options && !is_named && options.error().kind == base::ErrorKind::missing) return std::string();
+    if (!options) return tl::unexpected(options.error());
+    if (is_named && options->source.index_url.empty())
+        return base::fail("usage.folder", "A folder has no page to compare with", options->source.wheelhouse,
+                          "name an index by its http or https URL, or give --sha256 and --offline");
+    return options->source.index_url;
 }
 
 }  // namespace
@@ -79,7 +86,7 @@ int run_verify(const std::vector<std::string>& arguments, const World& world, st
     if (!words.is_offline) {
         auto index = usual_index(words, world.environment);
         if (!index) {
-            err << index.error().sentence << '\n';
+            err << "avail_wheels: error: " << index.error().text() << "\nSee avail_wheels verify --help.\n";
             return 2;
         }
         words.question.index_url = *std::move(index);
@@ -89,7 +96,10 @@ int run_verify(const std::vector<std::string>& arguments, const World& world, st
     for (const auto& file : words.files) {
         const auto proof = world.prove(file, words.question, world.get, world.clock->now());
         if (!proof) {
-            err << "avail_wheels: " << file.native() << ": " << proof.error().text() << '\n';
+            const std::string text = proof.error().text();
+            err << "avail_wheels: " << base::printable_line(file.native()) << ": " << text << '\n';
+            files.push(io::Json::object(
+                {{"filename", file.filename().string()}, {"verified", false}, {"error", text}}));
             status = 1;
             continue;
         }

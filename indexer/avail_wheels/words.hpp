@@ -54,7 +54,8 @@ struct Words {
     bool completes_name = false;  // --complete-name was given, possibly empty
 };
 
-// Reads requirements files and the site file; no other I/O. Errors "usage.*" and those of the files.
+// Reads requirements files and the site file; no other I/O. Errors "usage.*" and those of the
+// files; ErrorKind::missing: no index and no folder is set.
 [[nodiscard]] base::Result<Options> understand(const Words& words, const EnvironmentMap& environment);
 
 [[nodiscard]] const std::vector<std::string>& color_choices();

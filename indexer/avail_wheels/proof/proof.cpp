@@ -1,5 +1,6 @@
 #include "indexer/avail_wheels/proof/proof.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <system_error>
 
@@ -10,6 +11,7 @@
 #include "lib/attest/verify.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
+#include "lib/base/files/untrusted_file.hpp"
 #include "lib/base/text/url.hpp"
 #include "lib/wheel/filename.hpp"
 
@@ -26,12 +28,18 @@ class Prover {
     base::Result<Proof> prove(base::UnixMicros now) {
         WHEELYARD_ASSIGN(attest::Trust trust,
                          attest::read_trust(asked_.root, asked_.key, now, asked_.uploaded_to));
+        std::optional<sigstore::TrustedRoot> own;
+        if (!asked_.sigstore_root.empty()) {
+            WHEELYARD_ASSIGN(const std::string json,
+                             base::read_file(asked_.sigstore_root, sigstore::max_root_bytes));
+            WHEELYARD_ASSIGN(own, sigstore::read_trusted_root(json));
+        }
         proof_.filename = file_.filename().string();
         WHEELYARD_ASSIGN(proof_.sha256, base::sha256_hex_of_file(file_));
         compare_hash();
         if (!asked_.index_url.empty()) WHEELYARD_TRY(compare_page());
-        WHEELYARD_TRY(check_statement(trust));
-        WHEELYARD_TRY(check_attestations());
+        check_statement(trust);
+        check_attestations(own ? *own : sigstore::public_root());
         return std::move(proof_);
     }
 
@@ -49,76 +57,118 @@ class Prover {
 
     base::Status compare_page() {
         WHEELYARD_ASSIGN(const auto name, wheel::parse_wheel_filename(proof_.filename));
-        WHEELYARD_ASSIGN(const auto page, simple::fetch_project(get_, asked_.index_url, name.project));
-        const auto* found = page ? simple::find_file(*page, proof_.filename) : nullptr;
+        const auto page =
+            simple::fetch_project(get_, asked_.index_url, name.project, simple::Forbidden::is_error);
         const auto url = base::parse_url(asked_.index_url);
         const std::string where = url ? url->text_without_secrets() : std::string("the index");
-        if (found == nullptr) {
+        if (!page)
+            add("index", Proved::no, page.error().text());
+        else if (!*page)
             add("index", Proved::no,
-                where + " has no wheel of this name: name the index that it came from with --index-url");
-        } else if (found->sha256.empty()) {
-            add("index", Proved::nothing, where + " gives no SHA-256");
-        } else if (found->sha256 != proof_.sha256) {
-            add("index", Proved::no,
-                where + " has other bytes, " + found->sha256 +
-                    ": fetch the wheel again; if it stays so, do not use it");
-        } else {
-            add("index", Proved::yes, "the same bytes at " + where);
-        }
-        if (found != nullptr) link_ = *found;
+                where + " has no project " + name.project + ": name the index that it came from");
+        else
+            compare_link(where, **page);
         return {};
     }
 
-    // What lies beside the wheel, else what the index has at `url` (empty: it is not asked); nullopt:
-    // neither has it.
-    base::Result<std::optional<std::string>> document(std::string_view suffix, const std::string& url,
-                                                      std::size_t max_bytes) const {
-        std::filesystem::path beside = file_;
-        beside += suffix;
-        std::error_code ignored;
-        if (std::filesystem::exists(beside, ignored)) {
-            WHEELYARD_ASSIGN(std::string text, base::read_file(beside, max_bytes));
+    void compare_link(const std::string& where, const simple::ProjectPage& page) {
+        const auto warn = [&](const std::string& what, const std::string& reason) {
+            proof_.warnings.push_back(where + " says that " + what + (reason.empty() ? "" : ": " + reason));
+        };
+        if (!page.status.empty() && page.status != "active")
+            warn("the project is " + page.status, page.status_reason);
+        const auto* found = simple::find_file(page, proof_.filename);
+        if (found == nullptr)
+            return add(
+                "index", Proved::no,
+                where + " has no wheel of this name: name the index that it came from with --index-url");
+        link_ = *found;
+        if (found->yanked) warn("the wheel is yanked", found->yanked_reason);
+        if (found->sha256.empty()) return add("index", Proved::nothing, where + " gives no SHA-256");
+        if (found->sha256 != proof_.sha256)
+            return add("index", Proved::no,
+                       where + " has other bytes, " + found->sha256 +
+                           ": fetch the wheel again; if it stays so, do not use it");
+        add("index", Proved::yes, "the same bytes at " + where);
+    }
+
+    // A document beside the wheel, or at its address in the index.
+    struct Beside {
+        std::string step;
+        std::string suffix;
+        std::string url;        // empty: the index is not asked
+        bool is_named = false;  // by the page, so that the index has it
+        std::size_t max_bytes = 0;
+        Proved without = Proved::nothing;  // what follows if there is none
+        std::string absence;               // the reason for which the index has none
+    };
+
+    // nullopt: there is none.
+    [[nodiscard]] base::Result<std::optional<std::string>> document(const Beside& what) const {
+        std::error_code fault;
+        const auto beside = std::filesystem::canonical(file_.native() + what.suffix, fault);
+        if (!fault) {
+            WHEELYARD_ASSIGN(std::string text, base::read_untrusted_file(beside, what.max_bytes));
             return std::optional(std::move(text));
         }
-        if (url.empty()) return std::optional<std::string>();
-        WHEELYARD_ASSIGN(io::HttpAnswer answer, get_(url, {}, max_bytes));
+        if (fault != std::errc::no_such_file_or_directory)
+            return base::fail_errno("open", file_.native() + what.suffix, fault.value());
+        if (what.url.empty()) return std::optional<std::string>();
+        WHEELYARD_ASSIGN(io::HttpAnswer answer, get_(what.url, {}, what.max_bytes));
         constexpr int ok = 200;
-        if (answer.status == ok) return std::optional(std::move(answer.body));
-        // Stores of objects answer 403 for what they do not have.
-        if (answer.status == 404 || answer.status == 403) return std::optional<std::string>();
-        return base::fail(simple::error_of_answer("proof.http", answer, url, "try again later"));
+        constexpr int not_found = 404;
+        // Some servers have a page for people where they have nothing.
+        const bool is_page = base::trim(answer.body).starts_with('<');
+        if (answer.status == ok && (what.is_named || !is_page)) return std::optional(std::move(answer.body));
+        if (answer.status == ok || (answer.status == not_found && !what.is_named))
+            return std::optional<std::string>();
+        base::Error error = simple::error_of_answer("proof.http", answer, what.url, "try again later");
+        if (answer.status == not_found) error.kind = base::ErrorKind::missing;
+        return base::fail(std::move(error));
+    }
+
+    // nullopt: the step says why there is none.
+    std::optional<std::string> find(const Beside& what) {
+        auto text = document(what);
+        if (!text)
+            add(what.step, text.error().kind == base::ErrorKind::missing ? Proved::no : what.without,
+                "not read: " + text.error().text());
+        else if (!*text)
+            add(what.step, what.without,
+                "none: " +
+                    (link_ ? what.absence : proof_.filename + what.suffix + " is not beside the wheel"));
+        return text ? *std::move(text) : std::nullopt;
     }
 
     [[nodiscard]] std::string beside(std::string_view suffix) const {
-        return link_ ? link_->url + std::string(suffix) : std::string();
+        auto url = base::parse_url(link_ ? link_->url : std::string());
+        if (!url) return {};
+        url->path += suffix;
+        return url->text();
     }
 
-    base::Status check_statement(const attest::Trust& trust) {
-        WHEELYARD_ASSIGN(const auto text, document(".prov", beside(".prov"), attest::max_signed_bytes));
+    void check_statement(const attest::Trust& trust) {
         const bool is_trusting = trust.key || trust.root;
         const Proved without = is_trusting ? Proved::no : Proved::nothing;
-        if (!text) {
-            add("statement", without,
-                link_ ? "none: no agent of this index built the wheel"
-                      : "none: " + proof_.filename + ".prov is not beside the wheel");
-            return {};
-        }
+        const auto text =
+            find({"statement", ".prov", beside(".prov"), link_ && !link_->provenance_sha256.empty(),
+                  attest::max_signed_bytes, without, "no agent of this index built the wheel"});
+        if (!text) return;
         if (!is_trusting) {
             add("statement", without,
                 "not verified, since nobody is trusted to sign: give --root FILE or --key FILE, which the "
                 "registry's operator gave you");
-            return {};
+            return;
         }
         const auto wheel = attest::verify_wheel(proof_.filename, proof_.sha256, *text, trust);
         if (!wheel) {
             add("statement", Proved::no, wheel.error().text());
-            return {};
+            return;
         }
         add("statement", Proved::yes,
             "signed by " + attest::text_in(wheel->summary.predicate, {"registry", "id"}) + " at " +
                 base::render_rfc3339(wheel->time));
         tell(*wheel);
-        return {};
     }
 
     void tell(const attest::VerifiedWheel& wheel) {
@@ -143,7 +193,7 @@ class Prover {
                                     attest::text_in(one, {"digest", "sha256"}) + " " +
                                     attest::text_in(one, {"uri"}));
         }
-        proof_.warnings = wheel.warnings;
+        proof_.warnings.insert(proof_.warnings.end(), wheel.warnings.begin(), wheel.warnings.end());
         proof_.statement = Json::object({{"keyid", wheel.key_id},
                                          {"time", base::render_rfc3339(wheel.time)},
                                          {"said", said},
@@ -157,36 +207,36 @@ class Prover {
         return link_->provenance_url;
     }
 
-    base::Status check_attestations() {
-        WHEELYARD_ASSIGN(const auto text,
-                         document(".pep740", attestations_url(), sigstore::max_document_bytes));
-        if (!text) {
-            add("attestation", Proved::nothing,
-                link_ ? "none: no publisher attests it"
-                      : "none: " + proof_.filename + ".pep740 is not beside the wheel");
-            return {};
-        }
-        std::optional<sigstore::TrustedRoot> own;
-        if (!asked_.sigstore_root.empty()) {
-            WHEELYARD_ASSIGN(const std::string json,
-                             base::read_file(asked_.sigstore_root, sigstore::max_root_bytes));
-            WHEELYARD_ASSIGN(own, sigstore::read_trusted_root(json));
-        }
-        const auto found = sigstore::verify_provenance(*text, proof_.filename, proof_.sha256,
-                                                       own ? *own : sigstore::public_root());
-        if (!found) {
-            add("attestation", Proved::no, found.error().text());
-            return {};
-        }
+    // Anybody may sign: what counts is a publisher that was named, but for what others made its job do.
+    void check_attestations(const sigstore::TrustedRoot& root) {
+        const Proved without = asked_.publishers.empty() ? Proved::nothing : Proved::no;
+        const bool is_named =
+            link_ && (!link_->attestations_sha256.empty() || !link_->provenance_url.empty());
+        const auto text = find({"attestation", ".pep740", attestations_url(), is_named,
+                                sigstore::max_document_bytes, without, "no publisher attests it"});
+        if (!text) return;
+        const auto found = sigstore::verify_provenance(*text, proof_.filename, proof_.sha256, root);
+        if (!found) return add("attestation", Proved::no, found.error().text());
+        bool has_named = false;
         for (const auto& one : found->attested) {
             const auto& who = one.identity;
-            add("attestation", Proved::yes,
+            const std::string address = sigstore::publisher_address(who);
+            const bool counts =
+                std::any_of(asked_.publishers.begin(), asked_.publishers.end(),
+                            [&](const std::string& name) { return sigstore::is_publisher(who, name); });
+            has_named = has_named || counts;
+            const std::string but =
+                counts                ? ""
+                : who.is_of_request() ? "; no proof, since others may have written what this job runs"
+                : address.empty()     ? "; no proof, since nobody can name this kind of publisher"
+                                      : "; no proof without --publisher " + address;
+            add("attestation", counts ? Proved::yes : Proved::nothing,
                 (who.repository.empty() ? who.subject : who.repository + " " + who.workflow()) + " at " +
-                    base::render_rfc3339(one.time) + ", says " + who.issuer);
+                    base::render_rfc3339(one.time) + ", says " + who.issuer + but);
             proof_.attested.push(sigstore::record_of(one));
         }
-        if (found->attested.empty()) add("attestation", Proved::nothing, "none: no publisher attests it");
-        return {};
+        if (!has_named && without == Proved::no)
+            add("attestation", without, "none of a publisher that --publisher names");
     }
 
     const std::filesystem::path& file_;

@@ -21,6 +21,7 @@ struct ProofQuestion {
     std::filesystem::path root;            // the registry's root document; empty: none
     std::filesystem::path key;             // or its public key (PEM); empty: none
     std::vector<std::string> uploaded_to;  // the indexes where it may have been uploaded; empty: any
+    std::vector<std::string> publishers;   // as sigstore::publisher_address() has them; empty: none counts
     std::filesystem::path sigstore_root;   // of another instance than Sigstore's public one; empty: that one
 };
 
@@ -52,7 +53,8 @@ struct Proof {
 };
 
 // Reads FILE, and FILE.prov and FILE.pep740 beside it; what is not there is asked of the index, at the
-// address of the wheel. Errors: of reading FILE, the root and the keys; "simple.*" and "http.*".
+// address of the wheel. An index that does not answer is a step. Errors: of FILE and its name, the roots and
+// the key.
 [[nodiscard]] base::Result<Proof> prove_wheel(const std::filesystem::path& file, const ProofQuestion& asked,
                                               const simple::GetPage& get, base::UnixMicros now);
 

@@ -50,6 +50,15 @@ using RequiredFit = std::function<Fit(const Taken& taken)>;
 // What an installer takes of the source for a requirement, "torch>=2.4": the same for all that require it.
 using TakenBy = TextMap<std::vector<const Candidate*>>;
 
+// What an installer takes for what a wheel requires, the projects that it asks for, and the libraries that
+// others can load from the wheel itself.
+struct Brought {
+    std::vector<Taken> wheels = {};
+    std::vector<std::string> projects = {};
+    std::vector<std::string> libraries = {};
+};
+using BroughtBy = std::map<Taken, Brought>;
+
 // How an installer takes what a wheel requires.
 struct Installing {
     OwnedWheels owned = {};
@@ -57,6 +66,7 @@ struct Installing {
     bool of_folder = false;  // the source is a folder of wheels, whose install line takes nothing else
     const LockedVersions* locked = nullptr;  // decides about requirements alone: `owned` is not asked
     TakenBy* known = nullptr;                // of this node; filled, where it is given
+    BroughtBy* brought = nullptr;            // the same
     RequiredFit required = {};               // none: that a requirement can be installed is enough
     std::vector<std::string> extras = {};    // asked for with the wheel
     std::vector<std::string> sha256s = {};   // that the requirement allows; empty: any
@@ -64,8 +74,7 @@ struct Installing {
 
 [[nodiscard]] Fit judge(const Candidate& candidate, const Node& node, const Site& site,
                         const Installing& how = {});
-// Of the owned wheels those that an installer takes for what this one requires.
-[[nodiscard]] std::vector<Taken> taken_wheels(const Candidate& candidate, const Node& node,
-                                              const Installing& how);
+// `wheels`: of those that wheels are known of.
+[[nodiscard]] Brought brought_by(const Candidate& candidate, const Node& node, const Installing& how);
 
 }  // namespace wheelyard::avail_wheels

@@ -77,6 +77,8 @@ enum class TagPart { python_and_abi, platform, all };
 [[nodiscard]] const Python* taking_python(const Question& q);
 // The wheels of the source that an installer may take for a project; nullptr: they are not known.
 [[nodiscard]] const std::vector<Candidate>* wheels_for(const Installing& how, const std::string& project);
+// Says whether an installer asks for this project, which the wheel requires. Without a Python it may.
+[[nodiscard]] bool asks_for(const Question& q, const std::string& project);
 // Says whether every Python is asked about, and none of the node's takes it.
 [[nodiscard]] bool is_for_another_python(const Question& q);
 // The facts have one version for the files of all machines: interpret_core has a library for aarch64 that

@@ -1,5 +1,8 @@
 // What the loader finds on a node, and the modules that bring it.
 #include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <set>
 #include <string_view>
 
 #include "indexer/avail_wheels/query/fit_checks.hpp"
@@ -109,33 +112,37 @@ bool is_required(const Question& q, const NeededLibrary& library) {
     return std::any_of(q.needs.requires_dist->begin(), q.needs.requires_dist->end(),
                        [&](const std::string& text) {
                            const auto requirement = wheel::Requirement::parse(text);
-                           return requirement && (brings(requirement->project, library) ||
-                                                  has_library(q, requirement->project, library.name));
+                           return requirement &&
+                                  (brings(requirement->project, library) ||
+                                   has_library(q, requirement->project, library.name)) &&
+                                  asks_for(q, requirement->project);
                        });
 }
 
-// What the projects that it requires require in turn: libQt6Core.so.6 of PySide6_Essentials, for who requires
-// PySide6. Asked only of a library that is missing otherwise.
-bool is_required_in_turn(const Question& q, const NeededLibrary& library) {
-    constexpr std::size_t max_projects = 64;
-    std::vector<std::string> projects;
-    const auto add = [&](const std::vector<std::string>& texts) {
-        for (const std::string& text : texts) {
-            const auto one = wheel::Requirement::parse(text);
-            const bool is_of_extra =
-                one && one->marker && one->marker->text().find("extra") != std::string::npos;
-            if (one && !is_of_extra &&
-                std::find(projects.begin(), projects.end(), one->project) == projects.end())
-                projects.push_back(one->project);
+// What an installer takes for its requirements requires in turn: libQt6Core.so.6 of PySide6_Essentials, for
+// who requires PySide6. Asked only of a library that is missing otherwise. nullopt: there is too much of it.
+std::optional<bool> is_required_in_turn(const Question& q, const NeededLibrary& library) {
+    constexpr std::size_t max_wheels = 256;
+    BroughtBy here;
+    BroughtBy& known = q.how.brought == nullptr ? here : *q.how.brought;
+    std::vector<Taken> all = brought_by(q.candidate, q.node, q.how).wheels;
+    std::set<Taken> seen(all.begin(), all.end());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (i == max_wheels) return std::nullopt;
+        const auto [found, is_new] = known.try_emplace(all[i]);
+        const Brought& brought = found->second;
+        if (is_new) {
+            Installing from_here = q.how;
+            from_here.extras = all[i].second;
+            found->second = brought_by(*all[i].first, q.node, from_here);
         }
-    };
-    add(q.needs.requires_dist.value_or(std::vector<std::string>()));
-    const std::size_t direct = projects.size();
-    for (std::size_t i = 0; i < std::min(projects.size(), max_projects); ++i) {
-        const std::string project = projects[i];
-        if (i >= direct && (brings(project, library) || has_library(q, project, library.name))) return true;
-        const auto* wheels = wheels_for(q.how, project);
-        if (wheels != nullptr && !wheels->empty()) add(required_by(wheels->front()));
+        const auto& libraries = brought.libraries;
+        if (std::find(libraries.begin(), libraries.end(), library.name) != libraries.end() ||
+            std::any_of(brought.projects.begin(), brought.projects.end(),
+                        [&](const std::string& project) { return brings(project, library); }))
+            return true;
+        for (const Taken& next : brought.wheels)
+            if (seen.insert(next).second) all.push_back(next);
     }
     return false;
 }
@@ -199,7 +206,9 @@ Fit check_library(const Question& q, const NeededLibrary& library) {
         return unknown("library", what + ", which is not here, and neither is a GPU");
     if (library.kind == "torch")
         return unknown("library", what + ", which the project torch brings, and it does not require torch");
-    if (is_required_in_turn(q, library)) return {};
+    const auto in_turn = is_required_in_turn(q, library);
+    if (!in_turn) return unknown("library", what + ", which one of the many that it requires may have");
+    if (*in_turn) return {};
     const bool is_own = library.kind == "unfound";
     const std::string absent =
         is_own ? ", which it has where the loader does not look" : ", which is not here";
@@ -271,7 +280,7 @@ Fit part_without_library(const Question& q) {
     for (const auto& library : q.needs.libraries) {
         if (!is_later(q, library) || is_required(q, library)) continue;
         const auto* here = library_here(q, library.name);
-        if (here != nullptr && here->path.empty() && !is_required_in_turn(q, library))
+        if (here != nullptr && here->path.empty() && !is_required_in_turn(q, library).value_or(true))
             return {Runs::yes, "part",
                     "but " + q.needs.later.find(library.name)->second + " needs " + library.name +
                         ", which is not here",

@@ -262,6 +262,13 @@ Fit check_requirements(const Question& q) {
                             : "ask for it, or name an index that has it, too: --extra-index-url"};
 }
 
+bool asks_for(const Question& q, const std::string& project) {
+    if (q.node.pythons.empty() || project == q.candidate.release->project) return true;
+    const auto asked = asked_requirements(q);
+    return std::any_of(asked.begin(), asked.end(),
+                       [&](const Asked& one) { return one.requirement.project == project; });
+}
+
 // pip warns of an extra that a wheel does not provide, and goes on.
 Fit extras_without_requirements(const Question& q) {
     if (!q.needs.requires_dist) return {};
@@ -338,18 +345,20 @@ Fit check_torch(const Question& q) {
 
 namespace wheelyard::avail_wheels {
 
-std::vector<Taken> taken_wheels(const Candidate& candidate, const Node& node, const Installing& how) {
+Brought brought_by(const Candidate& candidate, const Node& node, const Installing& how) {
     const Needs needs = needs_of(candidate);
     const checks::Question question{candidate, needs, node, {}, how};
-    std::vector<Taken> all;
-    if (checks::is_for_another_python(question)) return all;
+    Brought brought;
+    if (checks::is_for_another_python(question)) return brought;
+    if (candidate.facts.find("\"provides\"") != std::string::npos) brought.libraries = provided_by(candidate);
     for (const auto& [requirement, text] : checks::asked_requirements(question)) {
+        brought.projects.push_back(requirement.project);
         const auto* there = checks::wheels_for(how, requirement.project);
         if (there == nullptr) continue;
         for (const Candidate* taken : checks::newest_of(node, how, requirement, *there))
-            all.emplace_back(taken, requirement.extras);
+            brought.wheels.emplace_back(taken, requirement.extras);
     }
-    return all;
+    return brought;
 }
 
 }  // namespace wheelyard::avail_wheels

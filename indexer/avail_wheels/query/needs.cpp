@@ -303,10 +303,6 @@ std::vector<std::string> provided_by(const Candidate& candidate) {
     return texts_of(candidate, "provides");
 }
 
-std::vector<std::string> required_by(const Candidate& candidate) {
-    return texts_of(candidate, "requires_dist");
-}
-
 std::vector<std::string> modules_of(const Candidate& candidate) {
     return texts_of(candidate, "modules");
 }

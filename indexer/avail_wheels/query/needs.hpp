@@ -90,9 +90,6 @@ inline constexpr std::string_view distutils_shim = "_distutils_hack";
 // The libraries that other wheels can load from this one.
 [[nodiscard]] std::vector<std::string> provided_by(const Candidate& candidate);
 
-// Its Requires-Dist, as the facts have it.
-[[nodiscard]] std::vector<std::string> required_by(const Candidate& candidate);
-
 // Only the modules, for a column: "cudacore/12.2.2,openmpi/4.1.6".
 [[nodiscard]] std::vector<std::string> modules_of(const Candidate& candidate);
 

@@ -97,6 +97,8 @@ base::Result<io::HttpAnswer> run_curl(const std::string& url, const io::HttpHead
                     "60",
                     "--speed-limit",
                     "1",
+                    "--max-time",
+                    std::to_string(max_answer_s),
                     "--include",
                     "--write-out",  // whatever ~/.curlrc says: it would become part of the body
                     "",

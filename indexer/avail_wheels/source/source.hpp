@@ -52,6 +52,8 @@ namespace wheelyard::avail_wheels {
 // The advice names the indexes that the registry there has. Any other answer is taken for an index.
 [[nodiscard]] base::Status check_index(const simple::GetPage& get, const std::string& index_url);
 
+// The time that one answer may take, however it trickles in.
+inline constexpr int max_answer_s = 900;
 // Errors "http.library" (no curl on PATH) and "http.connect".
 [[nodiscard]] base::Result<io::HttpAnswer> get_by_curl_program(const std::string& url,
                                                                const io::HttpHeaders& headers,

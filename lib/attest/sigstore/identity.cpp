@@ -48,12 +48,13 @@ Json google(const Identity& identity) {
 struct Kind {
     std::string_view issuer;
     Json (*publisher)(const Identity& identity);  // null: the certificate has another form
+    std::string Identity::*address;               // the one thing that this provider alone can say
 };
 constexpr std::array kinds{
-    Kind{"https://token.actions.githubusercontent.com", github},
-    Kind{"https://gitlab.com", gitlab},
-    Kind{"https://accounts.google.com", google},
-    Kind{"https://oidc.circleci.com", circleci},
+    Kind{"https://token.actions.githubusercontent.com", github, &Identity::repository},
+    Kind{"https://gitlab.com", gitlab, &Identity::repository},
+    Kind{"https://accounts.google.com", google, &Identity::subject},
+    Kind{"https://oidc.circleci.com", circleci, &Identity::build_signer},
 };
 
 }  // namespace
@@ -80,6 +81,19 @@ Json publisher_of(const Identity& identity) {
         if (Json publisher = kind.publisher(identity); !publisher.is_null()) return publisher;
     }
     return Json::object({{"kind", identity.issuer}, {"subject", identity.subject}});
+}
+
+std::string publisher_address(const Identity& identity) {
+    for (const Kind& kind : kinds) {
+        if (kind.issuer == identity.issuer && !kind.publisher(identity).is_null())
+            return identity.*kind.address;
+    }
+    return {};
+}
+
+bool is_publisher(const Identity& identity, std::string_view name) {
+    const std::string address = publisher_address(identity);
+    return !identity.is_of_request() && !address.empty() && base::equals_ignoring_case(address, name);
 }
 
 }  // namespace wheelyard::sigstore

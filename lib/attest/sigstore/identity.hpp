@@ -71,5 +71,11 @@ inline constexpr std::array pull_request_claims{
 // The member `publisher` of PEP 740. Of a provider that PyPI does not know: its URI as `kind`, and the
 // subject.
 [[nodiscard]] io::Json publisher_of(const Identity& identity);
+// What people name such a publisher by: "https://github.com/OWNER/REPO", "https://gitlab.com/GROUP/PROJECT", an
+// electronic address (Google), the URI of a pipeline (CircleCI). Empty: of a provider that PyPI does not know,
+// because a provider may say of any repository that it built it.
+[[nodiscard]] std::string publisher_address(const Identity& identity);
+// Says whether `name` is that address in whatever case, and the job none of is_of_request().
+[[nodiscard]] bool is_publisher(const Identity& identity, std::string_view name);
 
 }  // namespace wheelyard::sigstore

@@ -67,6 +67,37 @@ TEST_CASE(
     }
 }
 
+TEST_CASE(
+    "a publisher is known by what its provider alone can say, and no job of a request to merge is one") {
+    const std::string repository = "https://github.com/octo/demo";
+    Identity who;
+    who.issuer = "https://token.actions.githubusercontent.com";
+    who.repository = repository;
+    who.ref = "refs/heads/main";
+    who.build_config = repository + "/.github/workflows/release.yml@refs/heads/main";
+    who.trigger = "push";
+    CHECK(is_publisher(who, repository));
+    CHECK(is_publisher(who, "https://github.com/Octo/Demo"));
+    CHECK_FALSE(is_publisher(who, "https://github.com/octo"));
+    CHECK_FALSE(is_publisher(who, ""));
+    for (const auto& [trigger, ref] :
+         {std::pair("pull_request_target", "refs/heads/main"), std::pair("push", "refs/pull/1/merge")}) {
+        Identity request = who;
+        request.trigger = trigger;
+        request.ref = ref;
+        request.build_config = repository + "/.github/workflows/release.yml@" + ref;
+        CHECK(publisher_address(request) == repository);
+        CHECK_FALSE(is_publisher(request, repository));
+    }
+    // Others build any repository for anybody, and say of which one.
+    who.issuer = "https://oidc.codefresh.io";
+    CHECK(publisher_address(who).empty());
+    CHECK_FALSE(is_publisher(who, repository));
+    who.issuer = "https://accounts.google.com";
+    who.subject = "a@example.org";
+    CHECK(publisher_address(who) == "a@example.org");
+}
+
 TEST_CASE("real attestations of the staging instance are accepted with its root only") {
     const TrustedRoot staging = read_trusted_root(data_of("staging_root.json")).value();
     const std::vector<std::pair<std::string, std::string>> files{

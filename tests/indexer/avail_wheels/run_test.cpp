@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -1004,6 +1005,78 @@ TEST_CASE("what is missing is told of each of those that require one another") {
           "why\n\"but requires toolz, which requires " + end +
               "\"but requires attrs, which requires toolz, which requires " + end + "\"but requires " + end +
               "\"but requires toolz, which requires " + end);
+}
+
+TEST_CASE("a wheel's own row is its row among all, also where wheels require each other in circles") {
+    const Farm farm;
+    const auto index = farm.folder.path() / "tree" / "main" / "simple";
+    using Wheels = std::map<std::string, std::map<std::string, std::string>>;  // project → version → requires
+    const auto serve = [&](const Wheels& wheels) {
+        std::vector<simple::WheelListProject> projects;
+        for (const auto& [name, versions] : wheels) {
+            projects.push_back({name, versions.size(), {}, {}});
+            for (const auto& [version, required] : versions) {
+                const std::string quoted = base::replace_all(required, " ", R"(",")");
+                projects.back().facts += R"({"built":{},"requires_dist":[)" +
+                                         (required.empty() ? "" : '"' + quoted + '"') + "]}\n";
+                projects.back().lines += simple::render_wheel_list_line(
+                    {name + "-" + version + "-py3-none-any.whl", false, {}, {}, 0, 12, std::string(64, 'a')});
+            }
+        }
+        REQUIRE(base::replace_file(
+            index / simple::wheel_list_name,
+            simple::render_wheel_list({.serial = 3, .index = "main", .is_whole = true}, projects)));
+    };
+    const auto rows = [&](const std::string& name) {
+        return farm
+            .run({name, "--why", "--on", "gh200", "--all-versions", "--format", "csv", "--column", "name",
+                  "version", "runs", "why", "advice"})
+            .out.substr(std::string("name,version,runs,why,advice\n").size());
+    };
+    const auto check = [&](const Wheels& wheels) {
+        serve(wheels);
+        std::string one_by_one;
+        for (const auto& [name, versions] : wheels)
+            one_by_one += rows(name);
+        std::string together = rows("*");
+        CHECK(together == one_by_one);
+        return together;
+    };
+    const std::string told = check({{"aaa", {{"1", "aroot"}}},
+                                    {"aroot", {{"1", "bee"}}},
+                                    {"bee", {{"1.0", ""}, {"2.0", "cee numpy"}}},
+                                    {"cee", {{"1", "bee==2.0"}}}});
+    CHECK(told.find("aaa,1,yes,,\n") != std::string::npos);
+    CHECK(told.find("cee,1,yes,\"but requires bee, which requires numpy, of which") != std::string::npos);
+    // A chain is followed to its end.
+    Wheels chain;
+    constexpr int long_chain = 40;
+    for (int i = 10; i < 10 + long_chain; ++i)
+        chain["p" + std::to_string(i)] = {{"1", "p" + std::to_string(i + 1)}};
+    CHECK(check(chain).find("p10,1,yes,\"but requires p11, which requires p12") != std::string::npos);
+    std::uint32_t state = 1;
+    const auto below = [&state](std::uint32_t end) {
+        state = state * 1664525U + 1013904223U;
+        return (state >> 16U) % end;
+    };
+    const std::vector<std::string> all{"aa", "bb", "cc", "dd", "ee", "ff"};
+    constexpr int graphs = 40;
+    for (int graph = 0; graph < graphs; ++graph) {
+        CAPTURE(graph);
+        Wheels wheels;
+        for (const auto& name : all) {
+            for (const char* version : {"1.0", "2.0"}) {
+                if (*version == '1' && below(2) == 0) continue;
+                std::vector<std::string> required;
+                for (const auto& other : all)
+                    if (other != name && below(3) == 0)
+                        required.push_back(other + (below(3) == 0 ? "==2.0" : ""));
+                if (below(6) == 0) required.insert(required.begin(), below(2) == 0 ? "numpy" : "aa>=3");
+                wheels[name][version] = base::join(required, " ");
+            }
+        }
+        check(wheels);
+    }
 }
 
 TEST_CASE("what an extra requires counts where another project's requirement names it") {

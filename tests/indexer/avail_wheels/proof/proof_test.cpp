@@ -3,6 +3,7 @@
 #include "indexer/avail_wheels/proof/proof.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 
 #include <map>
 #include <sstream>
@@ -25,6 +26,8 @@ const std::string file_url = "https://farm/main/files/";
 struct Shelf {
     base::TempDir folder = *base::TempDir::make("wheelyard-proof-test");
     std::map<std::string, std::string> served;  // URL → body; any other is 404
+    std::map<std::string, int> refused;         // URL → status
+    std::string page_type = "text/html";
     attest::SigningKey key = attest::SigningKey::generate();
     ProofQuestion asked;
 
@@ -64,8 +67,9 @@ struct Shelf {
                                            const io::BodyLimit&) -> base::Result<io::HttpAnswer> {
             const auto found = served.find(url);
             io::HttpAnswer answer;
-            answer.status = found == served.end() ? 404 : 200;
-            answer.headers = {{"content-type", "text/html"}};
+            const auto no = refused.find(url);
+            answer.status = no != refused.end() ? no->second : found == served.end() ? 404 : 200;
+            answer.headers = {{"content-type", page_type}};
             answer.final_url = url;
             if (found != served.end()) answer.body = found->second;
             return answer;
@@ -137,10 +141,31 @@ TEST_CASE("a publisher's attestation is verified, and its absence is said") {
     const auto file = shelf.put_attested();
     const std::string bytes = base::read_file(file, base::mib).value();
     shelf.list(file, "circleci-sign-publish-example", bytes);
-    CHECK(shelf.steps(file) == "holds: sha256 - index + statement - attestation +");
+    CHECK(shelf.steps(file) == "holds: sha256 - index + statement - attestation -");
     CHECK(shelf.prove(file)->steps.back().text.starts_with(
         "github.com/CircleCI-Public/sign-and-publish-examples"));
     CHECK(shelf.prove(file)->attested.items().size() == 1);
+    const std::string who =
+        "https://circleci.com/api/v2/projects/fdd9283f-e619-46af-8f9c-851f7d3e8b2b/pipeline-definitions/"
+        "8e4f8ab2-8d7c-4827-9f15-de076d6d647f";
+    CHECK(shelf.prove(file)->steps.back().text.ends_with("; no proof without --publisher " + who));
+    // A stranger's attestation is no proof, and of a publisher that is named there has to be one.
+    shelf.asked.index_url.clear();
+    const std::string pep740 = shelf.served[file_url + file.filename().string() + ".pep740"];
+    const auto beside = shelf.put(file.filename().string() + ".pep740", pep740);
+    CHECK(shelf.steps(file) == "fails: sha256 - statement - attestation -");
+    shelf.asked.publishers = {"https://github.com/other/project", who};
+    CHECK(shelf.steps(file) == "holds: sha256 - statement - attestation +");
+    // CircleCI builds any repository for anybody: it says nothing of who owns it.
+    for (const char* other :
+         {"https://github.com/other/project", "github.com/CircleCI-Public/sign-and-publish-examples"}) {
+        shelf.asked.publishers = {other};
+        CHECK(shelf.steps(file) == "fails: sha256 - statement - attestation - attestation !");
+    }
+    std::filesystem::remove(beside);
+    CHECK(shelf.steps(file) == "fails: sha256 - statement - attestation !");
+    shelf.asked.publishers.clear();
+    shelf.asked.index_url = index_url;
     std::string changed = bytes;
     changed[100] ^= 1;
     shelf.put(file.filename().string(), changed);
@@ -149,6 +174,55 @@ TEST_CASE("a publisher's attestation is verified, and its absence is said") {
     shelf.served.erase(file_url + file.filename().string() + ".pep740");
     CHECK(shelf.steps(file) == "holds: sha256 - index + statement - attestation -");
     CHECK(shelf.prove(file)->steps.back().text == "none: no publisher attests it");
+}
+
+TEST_CASE("an index that does not answer is a step, and what its page says is told") {
+    Shelf shelf;
+    const auto file = shelf.put("demo-1.0-py3-none-any.whl", "wheel");
+    shelf.list(file, "demo", "wheel");
+    const std::string at = file_url + file.filename().string();
+    for (const int status : {401, 403, 410, 500}) {
+        shelf.refused = {{at + ".prov", status}, {at + ".pep740", status}};
+        CHECK(shelf.steps(file) == "holds: sha256 - index + statement - attestation -");
+        const std::string told = shelf.prove(file)->steps.back().text;
+        // What a server says of a refusal does not look like a proof.
+        CHECK(told.starts_with("not read: The index responded with status " + std::to_string(status)));
+        shelf.asked.publishers = {"https://github.com/a/b"};
+        CHECK(shelf.steps(file) == "fails: sha256 - index + statement - attestation !");
+        shelf.asked.publishers.clear();
+        shelf.refused = {{index_url + "demo/", status}};
+        CHECK(shelf.steps(file) == "fails: sha256 - index ! statement - attestation -");
+        const std::string page = shelf.prove(file)->steps[1].text;
+        CHECK(page.find("responded with status " + std::to_string(status)) != std::string::npos);
+    }
+    shelf.refused.clear();
+    // A page for people where there is nothing.
+    shelf.served[at + ".prov"] = shelf.served[at + ".pep740"] = "\n<html>welcome</html>";
+    CHECK(shelf.steps(file) == "holds: sha256 - index + statement - attestation -");
+    CHECK(shelf.prove(file)->steps.back().text == "none: no publisher attests it");
+    const auto page = [&](const std::string& members, const std::string& status) {
+        shelf.page_type = "application/vnd.pypi.simple.v1+json";
+        shelf.served = {
+            {index_url + "demo/", R"({"meta":{"api-version":"1.4"},"name":"demo",)" + status +
+                                      R"("files":[{"filename":"demo-1.0-py3-none-any.whl","url":")" + at +
+                                      R"(?sig=a","hashes":{"sha256":")" + base::sha256_hex("wheel") + "\"}" +
+                                      members + "}]}"}};
+    };
+    page(R"(,"provenance":"https://farm/p")", "");
+    CHECK(shelf.steps(file) == "fails: sha256 - index + statement - attestation !");
+    page(R"(,"yanked":"it crashes")", R"("project-status":{"status":"quarantined","reason":"malware"},)");
+    CHECK(shelf.steps(file) == "holds: sha256 - index + statement - attestation -");
+    CHECK(shelf.prove(file)->warnings ==
+          std::vector<std::string>{index_url + " says that the project is quarantined: malware",
+                                   index_url + " says that the wheel is yanked: it crashes"});
+    // The names go onto the path, before the query.
+    shelf.served[at + ".prov?sig=a"] = "{}";
+    CHECK(shelf.prove(file)->steps[2].text.starts_with("not verified, since nobody is trusted"));
+    // A pipe beside the wheel is not waited for.
+    const std::string pipe = file.native() + ".pep740";
+    REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+    CHECK(shelf.steps(file) == "holds: sha256 - index + statement - attestation -");
+    CHECK(shelf.prove(file)->steps.back().text.find("not a regular file") != std::string::npos);
 }
 
 TEST_CASE("verify ends with 1 where a file is not proved, and with 2 for a wrong command line") {
@@ -174,13 +248,50 @@ TEST_CASE("verify ends with 1 where a file is not proved, and with 2 for a wrong
     two.push_back(shelf.asked.root.native() + ".whl");
     two.push_back("--json");
     CHECK(run_it(two).starts_with("1 {\"format\":\"wheelyard.verified/1\",\"files\":[{\"filename\":"));
+    CHECK(run_it(two).find(R"({"filename":"root.json.whl","verified":false,"error":)") != std::string::npos);
     shelf.put(file.filename().string(), "wheeL");
     CHECK(run_it(good).starts_with("1 " + file.filename().string() + ": NOT verified\n"));
-    CHECK(run_it({file.native(), "--offline"}).find("nothing proves it: ") != std::string::npos);
+    CHECK(run_it({file.native(), "--offline"}).find(": not verified: nothing to compare with\n") !=
+          std::string::npos);
+    const auto forged = shelf.put("a\nb: verified", "x");
+    CHECK(run_it({forged.native(), "--offline"}).starts_with("1 a b: verified: not verified: "));
+    const std::string bad_site = shelf.put("bad.toml", "no = [").native();
+    const std::string folder_site =
+        shelf.put("folder.toml", "wheelhouse = \"" + shelf.folder.path().native() + "\"\n").native();
     for (const std::vector<std::string>& wrong : {std::vector<std::string>{},
                                                   {"a.whl", "--sha256", "12"},
-                                                  {"a.whl", "--offline", "--index-url", "x"}})
-        CHECK(run_it(wrong).starts_with("2 avail_wheels: error: "));
+                                                  {"a.whl", "--sha256", std::string(64, 'x')},
+                                                  {"a.whl", "--offline", "--index-url", "x"},
+                                                  {"a.whl", "--offline", "--site", folder_site},
+                                                  {"a.whl", "--root", ""},
+                                                  {"a.whl", "--root="},
+                                                  {"a.whl", "--key", ""},
+                                                  {"a.whl", "--index-url", ""},
+                                                  {"a.whl", "--sha256", ""},
+                                                  {"a.whl", "--publisher", ""},
+                                                  {"a.whl", "--uploaded-to", "main"},
+                                                  {"a.whl", "--sigstore-root", "/nowhere.json"},
+                                                  {"a.whl", "--site", bad_site},
+                                                  {"a.whl", "--site", folder_site},
+                                                  {"a.whl", "--index-url", shelf.folder.path().native()},
+                                                  {"a.whl", "--index-url", "file:///tmp/"}}) {
+        const std::string ran = run_it(wrong);
+        CHECK_MESSAGE(ran.starts_with("2 avail_wheels: error: "), ran);
+    }
+    for (const std::string& site : {bad_site, std::string("/nowhere.toml")}) {
+        world.environment = {{"WHEELYARD_SITE", site}};
+        CHECK(run_it({file.native()}).starts_with("2 avail_wheels: error: "));
+    }
+    world.environment.clear();
+    // Behind options a command's word would be the name of a wheel.
+    for (const char* word : {"verify", "login", "logout"}) {
+        std::ostringstream out;
+        std::ostringstream err;
+        bool pager = false;
+        const std::vector<std::string> late{"--index-url", "https://farm/simple/", word, "a.whl"};
+        CHECK(run(late, world, out, err, pager) == 2);
+        CHECK(err.str().find("is the first: avail_wheels " + std::string(word)) != std::string::npos);
+    }
 }
 
 }  // namespace wheelyard::avail_wheels

@@ -204,6 +204,47 @@ TEST_CASE("a library of what its requirements require counts as found, and what 
           "needs libxcb.so.1, which is not here; it may do without");
 }
 
+TEST_CASE("what others require brings a library only as an installer takes it") {
+    Node node = debian12();
+    node.libraries["libzzz.so.1"] = {};
+    std::map<std::string, std::vector<Candidate>> there;
+    Installing how;
+    how.owned = [&](const std::string& project) {
+        const auto found = there.find(project);
+        return found == there.end() ? nullptr : &found->second;
+    };
+    const auto answer = [&](const std::string& required) {
+        const auto wheel = wheel_of("a-1-cp311-cp311-linux_x86_64.whl",
+                                    needing(R"("unknown":["libzzz.so.1"])", "", '"' + required + '"'));
+        return runs_text(judge(wheel, node, {}, how).runs);
+    };
+    const auto requiring = [](const std::string& text) { return R"({"requires_dist":[")" + text + R"("]})"; };
+    const std::string provides = R"({"requires_dist":[],"provides":["libzzz.so.1"]})";
+    there["c"] = {wheel_of("c-1-py3-none-any.whl", provides)};
+    there["b"] = {wheel_of("b-2.0-py3-none-any.whl", requiring("c")),
+                  wheel_of("b-1.0-py3-none-any.whl", R"({"requires_dist":[]})")};
+    CHECK(answer("b") == "yes");
+    CHECK(answer("b==1.0") == "no");
+    CHECK(answer("b; extra == 'x'") == "no");
+    CHECK(answer("c; sys_platform == 'win32'") == "no");
+    there["b"] = {wheel_of("b-1.0-py3-none-any.whl", requiring("c; sys_platform == 'win32'"))};
+    CHECK(answer("b") == "no");
+    there["b"] = {wheel_of("b-1.0-py3-none-any.whl", requiring("c; extra == 'qt'"))};
+    CHECK(answer("b") == "no");
+    CHECK(answer("b[qt]") == "yes");
+    there["b"] = {wheel_of("b-1.0-py3-none-any.whl", requiring("c"))};
+    there["c"] = {wheel_of("c-1-cp27-cp27mu-linux_s390x.whl", provides), wheel_of("c-2-py3-none-any.whl")};
+    CHECK(answer("b") == "no");
+    // Round a circle, and through more than is followed.
+    there["c"] = {wheel_of("c-1-py3-none-any.whl", requiring("b"))};
+    CHECK(answer("b") == "no");
+    constexpr int many = 300;
+    for (int i = 0; i < many; ++i)
+        there["p" + std::to_string(i)] = {wheel_of("p" + std::to_string(i) + "-1-py3-none-any.whl",
+                                                   requiring("p" + std::to_string(i + 1)))};
+    CHECK(answer("p0") == "unknown");
+}
+
 TEST_CASE("an advice does not name the module of MPI that is loaded") {
     Node node = debian12();
     const auto wheel = wheel_of(x86, needing(R"("mpi":["libmpi.so.40"])", ""));

@@ -186,9 +186,10 @@ TEST_CASE("of what a wheel requires the wheels that an installer takes are asked
                                        wheel_of("b-2-py3-none-any.whl")};
     const auto taken = [&](const std::string& text) {
         std::string names;
-        for (const auto& [one, extras] : taken_wheels(
-                 wheel_of("a-1-py3-none-any.whl", R"({"requires_dist":[")" + text + R"(","c"]})"), debian12(),
-                 {.owned = [&](const std::string& project) { return project == "b" ? &there : nullptr; }}))
+        const auto brought = brought_by(
+            wheel_of("a-1-py3-none-any.whl", R"({"requires_dist":[")" + text + R"(","c"]})"), debian12(),
+            {.owned = [&](const std::string& project) { return project == "b" ? &there : nullptr; }});
+        for (const auto& [one, extras] : brought.wheels)
             names += one->release->version.text() + base::join(extras, ",");
         return names;
     };
