@@ -45,7 +45,9 @@ void add_plan_options(CLI::App& app, PlanOptions& options) {
            "--script", options.script,
            "Print the script of this cell's job, or of any part of its name that only one has, and on "
            "standard error what is in it; starts nothing")
-        ->type_name("CELL");
+        ->type_name("CELL")
+        ->check([](const std::string& cell) { return cell.empty() ? "CELL is empty" : ""; })
+        ->excludes("--json");
 }
 
 void add_unchecked_option(CLI::App& app, TickOptions& options) {

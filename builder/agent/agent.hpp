@@ -51,9 +51,9 @@ class Agent {
     // The plan as it is now; changes nothing and takes no lock.
     [[nodiscard]] base::Result<Plan> look();
 
-    // The job of a cell of this plan: of its last attempt, else what its next one would run, as far as it is
-    // known before its source is there; `summary` says what is not. Starts and writes nothing. Error
-    // "plan.no_job".
+    // The job of a cell of this plan: its last attempt's own script, if the cell is built or in progress, else
+    // what its next one would run, as far as it is known before its source is there; `summary` says what is
+    // not. Starts and writes nothing. Error "plan.no_job".
     [[nodiscard]] base::Result<JobText> look_at_job(const Cell& cell);
 
     // Why tasks with uploaded sources are not claimed; nullopt: they are.

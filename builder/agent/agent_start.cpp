@@ -14,6 +14,8 @@
 #include "builder/script/hardware_test.hpp"
 #include "builder/steps/steps.hpp"
 #include "lib/base/files/fd.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
@@ -190,13 +192,17 @@ base::Result<JobText> Agent::look_at_job(const Cell& cell) {
         last != nullptr && (cell.state == CellState::have || cell.state == CellState::active);
     Attempt attempt = is_of_last ? *last : next_attempt(cell, attempts);
     if (!is_of_last) size_and_place(attempt, attempts);
+    const AttemptFolder folder = parts_.folder_of(attempt);
+    if (auto ran = base::read_file(folder.inner_script(), 16 * base::mib); is_of_last && ran)
+        return JobText{std::move(*ran), cell.name + ", attempt " + attempt.id + ", in " +
+                                            folder.root.string() + "\nThis is its own script.\n"};
     std::string unknown;
     fs::path project;
     if (makes_wheel(cell.purpose))
-        project =
-            source_before_fetch(attempt, last, parts_.recipe_of(attempt), parts_.folder_of(attempt), unknown);
+        project = source_before_fetch(attempt, last, parts_.recipe_of(attempt), folder, unknown);
     WHEELYARD_ASSIGN(JobText job, text_of_job(attempt, parts_, project));
-    if (!is_of_last) job.summary += "The next attempt has another id, and folder, than this one.\n";
+    job.summary += is_of_last ? "Its own script is gone or not written yet: this is by today's files.\n"
+                              : "The next attempt has another id, and folder, than this one.\n";
     job.summary += unknown;
     return job;
 }

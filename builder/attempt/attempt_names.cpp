@@ -17,6 +17,13 @@ std::string one_spelling(const std::string& name) {
     return text;
 }
 
+// "torch-2.14.0+cu130-cp312" → "torch-2.14.0-cp312": a label has no hyphen (PEP 440).
+std::string without_the_label(std::string cell) {
+    const auto plus = cell.find('+');
+    if (plus != std::string::npos) cell.erase(plus, cell.find('-', plus) - plus);
+    return cell;
+}
+
 }  // namespace
 
 base::Result<std::string> complete_name(const std::string& name, const std::vector<Attempt>& attempts,
@@ -26,7 +33,10 @@ base::Result<std::string> complete_name(const std::string& name, const std::vect
     std::set<std::string> ids;
     const std::string part = one_spelling(name);
     const auto add_if_meant = [&part](std::set<std::string>& to, const std::string& whole) {
-        if (!part.empty() && one_spelling(whole).find(part) != std::string::npos) to.insert(whole);
+        const std::string all = one_spelling(whole);
+        if (!part.empty() && (all.find(part) != std::string::npos ||
+                              one_spelling(without_the_label(whole)).find(part) != std::string::npos))
+            to.insert(whole);
     };
     for (const auto& cell : planned) {
         if (cell == name) return name;
@@ -44,7 +54,7 @@ base::Result<std::string> complete_name(const std::string& name, const std::vect
         const std::string whole = one_spelling(cell);
         const bool is_of_it = whole.starts_with(part + "-") && whole.size() > part.size() + 1 &&
                               base::is_ascii_digit(whole[part.size() + 1]);
-        if (is_of_it) of_project.insert(cell);
+        if (is_of_it || one_spelling(without_the_label(cell)) == part) of_project.insert(cell);
     }
     if (!of_project.empty()) cells = std::move(of_project);
     const auto& found = cells.empty() ? ids : cells;

@@ -56,7 +56,7 @@ struct UserFilesOptions : SiteOptions {
 struct PlanOptions : SiteOptions {
     bool json = false;
     bool explain = false;
-    std::string script;  // a cell
+    std::string script;  // a cell; empty: the plan
 };
 [[nodiscard]] int run_plan(const PlanOptions& options);
 [[nodiscard]] int run_plan_script(const PlanOptions& options);

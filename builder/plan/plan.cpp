@@ -138,7 +138,8 @@ class Planner {
                      problem.empty() ? "what it needs is not resolved yet: the next `tick` or `run` does"
                                      : problem);
         } else {
-            const ChoiceInput input{site_, want, general, world_, *python->second, accelerator};
+            const auto of_version = [&](const Version& version) { return recipe_of(cell, version.text()); };
+            const ChoiceInput input{site_, want, general, of_version, world_, *python->second, accelerator};
             const Choice choice = choose_version(input, wanted);
             cell.set(choice.state, choice.reason);
             if (choice.version) chosen = name_version(cell, *choice.version, *python->second);
@@ -191,14 +192,14 @@ class Planner {
         const Recipe recipe = recipe_of(cell, cell.version);
         const VersionedCell it{cell, version, recipe, input.python};
         PairInput pairs = pairs_of(it);
-        if (const auto misfit = find_misfit(pairs)) return it.set(CellState::impossible, *misfit);
         judge(it);
         pairs.against = cell.against;
         if (recipe.source == SourceKind::upstream) return;
         const bool is_open = cell.state == CellState::wanted || cell.state == CellState::held;
         if (GpuFit gpus = fit_gpus(pairs); is_open && !gpus.refusals.empty()) {
             if (gpus.fitting.empty()) return it.set(CellState::impossible, std::move(gpus.refusals));
-            cell.reason += "; for " + base::join(gpus.fitting, ", ") + " alone: " + gpus.refusals;
+            cell.reason += "; for " + base::join(gpus.fitting, ", ") +
+                           " alone, so an index that asks for all refuses it: " + gpus.refusals;
         }
         for (auto& bound : cite_bounds(pairs))
             cell.bounds.push_back(std::move(bound));

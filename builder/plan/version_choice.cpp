@@ -2,6 +2,7 @@
 #include "builder/plan/version_choice.hpp"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <map>
 
@@ -115,7 +116,8 @@ std::optional<Objection> find_objection(const ChoiceInput& input, const Version&
         if (!names(exclusion.accelerators, input.accelerator)) continue;
         return Objection{CellState::excluded, exclusion.reason};
     }
-    const auto misfit = find_misfit({input.site, input.recipe, version, input.python, input.accelerator});
+    const Recipe recipe = input.recipe_of(version);
+    const auto misfit = find_misfit({input.site, recipe, version, input.python, input.accelerator});
     if (misfit) return Objection{CellState::impossible, *misfit};
     return std::nullopt;
 }
@@ -232,16 +234,41 @@ std::optional<PackageVersion> toolkit_of(const PairInput& input,
     return PackageVersion{toolkit->first, toolkit->second};
 }
 
-// The compiler that nvcc calls, by its name in rows: the g++ of PATH, unless a variable or `compilers.cxx`
-// says otherwise; empty: another one.
-std::string_view host_compiler(const PairInput& input) {
-    Environment variables = input.site.environment;
+// What the job's environment has of the site, the accelerator and the recipe.
+Environment variables_of(const PairInput& input) {
+    Environment variables = input.site.modules.environment;
+    merge_environment(variables, input.site.environment);
     if (const Accelerator* accelerator = input.site.accelerator(input.accelerator))
         merge_environment(variables, accelerator->environment);
     merge_environment(variables, input.recipe.build_environment);
-    const bool is_named = std::any_of(variables.begin(), variables.end(), [](const auto& one) {
-        return one.first == "NVCC_CCBIN" || one.first == "CUDAHOSTCXX" || one.first == "CXX";
-    });
+    return variables;
+}
+
+std::string steps_of(const Recipe& recipe) {
+    return base::join(recipe.before, "\n") + "\n" + base::join(recipe.configure, "\n");
+}
+
+// The variables, a line each, and the steps of the recipe, which can set others.
+std::string settings_of(const PairInput& input) {
+    std::string settings = steps_of(input.recipe);
+    for (const auto& [name, value] : variables_of(input))
+        settings += "\n" + name + "=" + value;
+    return settings;
+}
+
+// What can name nvcc's host compiler, or pass options of any kind to nvcc.
+constexpr std::array<std::string_view, 11> of_host_compiler = {
+    "CXX=",       "NVCC_CCBIN", "CUDAHOSTCXX",       "CUDA_HOST_COMPILER", "ccbin", "CUDAFLAGS", "CMAKE_ARGS",
+    "CUDA_FLAGS", "NVCC_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_PREPEND_FLAGS",
+};
+
+// The compiler that nvcc calls, by its name in rows: the g++ of PATH, unless a variable, a step of the recipe
+// or `compilers.cxx` says otherwise; empty: another one, or not known.
+std::string_view host_compiler(const PairInput& input) {
+    const std::string settings = settings_of(input);
+    const bool is_named =
+        std::any_of(of_host_compiler.begin(), of_host_compiler.end(),
+                    [&settings](std::string_view text) { return settings.find(text) != std::string::npos; });
     const std::string& cxx = input.site.compilers.cxx;
     if (is_named) return "";
     if (cxx.empty() || cxx == "g++") return "gcc";
@@ -291,12 +318,32 @@ bool is_of_wheel(const PairInput& input, const std::string& with) {
     return !input.recipe.mirrored || with == "python";
 }
 
+bool is_switched_off(const VersionPair& pair, const PairInput& input) {
+    if (pair.unless.empty()) return false;
+    const std::string settings = settings_of(input);
+    return std::any_of(pair.unless.begin(), pair.unless.end(), [&settings](const std::string& one) {
+        return settings.find(one + "=") != std::string::npos;
+    });
+}
+
+// Says whether a variable of the recipe has the accelerator's GPUs, and no step sets it again: what else a
+// recipe compiles for is not known.
+bool passes_gpus_on(const PairInput& input) {
+    const std::string placeholder = std::string(kind_of(input)) + "_architectures";
+    const std::string steps = steps_of(input.recipe);
+    const Environment& own = input.recipe.build_environment;
+    return std::any_of(own.begin(), own.end(), [&](const auto& one) {
+        return fill_placeholders(one.second, {{placeholder, ""}}) != one.second &&
+               steps.find(one.first + "=") == std::string::npos;
+    });
+}
+
 // The first row of `use` that applies and does not allow what is there.
 std::optional<VersionPair> first_broken(const PairInput& input, const std::vector<PackageVersion>& packages,
                                         const std::map<std::string, Version>& there, PairUse use) {
     for (const auto& pair : pairs_for(input.site.version_pairs, packages, {use})) {
         const auto found = there.find(pair.with);
-        if (!is_of_wheel(input, pair.with)) continue;
+        if (!is_of_wheel(input, pair.with) || is_switched_off(pair, input)) continue;
         if (found != there.end() && !pair.allowed_set.contains(found->second, wheel::Prereleases::allowed))
             return pair;
     }
@@ -375,7 +422,7 @@ GpuFit fit_gpus(const PairInput& input) {
     const Accelerator* accelerator = input.site.accelerator(input.accelerator);
     if (accelerator == nullptr) return fit;
     fit.fitting = accelerator->architectures;
-    if (input.recipe.source == SourceKind::upstream) return fit;  // nothing is compiled here
+    if (input.recipe.source == SourceKind::upstream || !passes_gpus_on(input)) return fit;
     auto packages = packages_of(input);
     const auto there = all_there(input, packages);
     if (auto toolkit = toolkit_of(input, there)) packages.push_back(std::move(*toolkit));
@@ -386,6 +433,8 @@ GpuFit fit_gpus(const PairInput& input) {
             if (row.with == with) rows.push_back(std::move(row));
     };
     add(packages.front(), with_gpu);
+    const auto is_off = [&input](const VersionPair& row) { return is_switched_off(row, input); };
+    if (std::any_of(rows.begin(), rows.end(), is_off)) return fit;  // no toolkit compiles for a GPU either
     const auto against = exact_version(input.against);
     if (against && rows.empty()) add(*against, with_extension_gpu);
     for (std::size_t at = 1; at < packages.size(); ++at)
@@ -394,9 +443,12 @@ GpuFit fit_gpus(const PairInput& input) {
         const auto refuses = [&gpu](const VersionPair& row) { return !row.allows_gpu(gpu); };
         const auto broken = std::find_if(rows.begin(), rows.end(), refuses);
         if (broken == rows.end()) return false;
+        // Another version of this one helps only if no other row refuses the GPU, too.
+        const bool is_alone = std::find_if(std::next(broken), rows.end(), refuses) == rows.end();
         fit.refusals += (fit.refusals.empty() ? "" : "; ") + std::string("it cannot be compiled for ") + gpu +
-                        ", by the row " + broken->text() +
-                        newest_that_takes(input.site.version_pairs, *broken, gpu, std::not_fn(refuses));
+                        ", by the row " + broken->text();
+        if (is_alone)
+            fit.refusals += newest_that_takes(input.site.version_pairs, *broken, gpu, std::not_fn(refuses));
         return true;
     });
     return fit;
@@ -407,17 +459,16 @@ Site for_gpus(Site site, const Recipe& recipe, const Asked& asked) {
     const Python none;  // it plays no part
     for (Accelerator& one : site.accelerators) {
         if (!version || one.name != asked.accelerator) continue;
-        one.architectures = fit_gpus({site, recipe, *version, none, one.name, asked.against}).fitting;
+        auto fitting = fit_gpus({site, recipe, *version, none, one.name, asked.against}).fitting;
+        if (!fitting.empty()) one.architectures = std::move(fitting);
     }
     return site;
 }
 
 std::optional<std::string> find_unnamed(const PairInput& input) {
-    const Accelerator* accelerator = input.site.accelerator(input.accelerator);
-    Environment variables = input.site.environment;
-    if (accelerator != nullptr) merge_environment(variables, accelerator->environment);
-    merge_environment(variables, input.recipe.build_environment);
-    const std::vector<std::string> modules = modules_of(input.site, nullptr, accelerator);
+    const Environment variables = variables_of(input);
+    const std::vector<std::string> modules =
+        modules_of(input.site, nullptr, input.site.accelerator(input.accelerator));
     for (const auto& need : input.recipe.needs) {
         const auto& name = need.first;  // clang 14 captures no structured binding
         const auto& of_it = need.second;
@@ -446,13 +497,12 @@ std::vector<std::string> cite_bounds(const PairInput& input) {
     const auto is_had = [&](const std::string& with) {
         const std::string_view kind = kind_of(input);
         return there.count(with) != 0 || with == kind ||
-               ((with == with_gpu || with == with_extension_gpu) &&
-                accelerator::find_accelerator_kind(kind) != nullptr);
+               ((with == with_gpu || with == with_extension_gpu) && passes_gpus_on(input));
     };
     for (const auto& pair : pairs_for(input.site.version_pairs, packages,
                                       {PairUse::build, PairUse::run, PairUse::tested, PairUse::machine})) {
         if (pair.with == with_extension_gpu && pair.package == input.recipe.package) continue;
-        if (is_of_machine(pair.use) && !is_had(pair.with)) continue;
+        if (is_of_machine(pair.use) && (!is_had(pair.with) || is_switched_off(pair, input))) continue;
         cited.push_back(pair.bound() + " by " + pair.place);
     }
     return cited;

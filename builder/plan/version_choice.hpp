@@ -2,6 +2,7 @@
 // known_bad nor the want's exclude contains. Pure.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,7 +25,8 @@ struct Choice {
 struct ChoiceInput {
     const Site& site;
     const Want& want;
-    const Recipe& recipe;  // for every version
+    const Recipe& recipe;                                    // for every version
+    std::function<Recipe(const wheel::Version&)> recipe_of;  // for one, and this accelerator
     const World& world;
     const Python& python;
     std::string accelerator;  // name in the site file, or empty
@@ -67,14 +69,17 @@ struct PairInput {
 [[nodiscard]] std::optional<std::string> find_misfit(const PairInput& input);
 
 // The accelerator's GPUs that the toolkit and the package can be compiled for, by the rows of GPUs
-// (version_pairs.hpp); of what is built against another package, also by that one's.
+// (version_pairs.hpp); of what is built against another package, also by that one's. All of them fit where
+// no variable of the recipe has them by a placeholder ("{cuda_architectures}"): then the plan cannot know
+// what is compiled for them.
 struct GpuFit {
     std::vector<std::string> fitting;  // as site.toml writes them
     std::string refusals;              // of the others, with their rows; empty: all fit
 };
 [[nodiscard]] GpuFit fit_gpus(const PairInput& input);
 
-// The site whose accelerators have the architectures that an attempt's build is for, and no others.
+// The site whose accelerators have the architectures that an attempt's build is for, and no others; all where
+// none fits.
 [[nodiscard]] Site for_gpus(Site site, const Recipe& recipe, const Asked& asked);
 
 // What the recipe's build needs of the site, and no key of the site names: no module whose name has it, no

@@ -132,38 +132,6 @@ std::string render_script(const ScriptInput& input) {
     return text;
 }
 
-std::string describe_script(const ScriptInput& input, const std::vector<std::filesystem::path>& patches) {
-    const Attempt& attempt = input.attempt;
-    const Accelerator* accelerator = input.site.accelerator(attempt.asked.accelerator);
-    std::string text =
-        attempt.asked.cell + ", attempt " + attempt.id + ", in " + input.folder.root.string() + "\n";
-    const auto add = [&text](std::string_view name, const std::vector<std::string>& all,
-                             std::string_view separator) {
-        text += std::string(name) + ": " + (all.empty() ? "none" : base::join(all, separator)) + "\n";
-    };
-    add("modules", modules_of(input.site, input.site.python(attempt.asked.python), accelerator), " ");
-    std::vector<std::string> variables;
-    for (const auto& group :
-         exports_of_job(input.site, accelerator, own_environment(input.recipe, attempt.asked.purpose),
-                        placeholders_of({input.site, attempt.asked.version, attempt.asked.against,
-                                         attempt.asked.accelerator, input.recipe.promises}))) {
-        for (const auto& [name, value] : group.variables)
-            variables.push_back(name + "=" + base::quote_shell(value));
-    }
-    add("variables", variables, " ");
-    std::vector<std::string> requirements = input.recipe.build_requires;
-    const auto& own = attempt.source.build_requires;
-    requirements.insert(requirements.end(), own.begin(), own.end());
-    if (!attempt.asked.against.empty()) requirements.push_back(attempt.asked.against);
-    add("build requirements", requirements, ", ");
-    add("bounds", constraints_for(input.site, attempt), ", ");
-    std::vector<std::string> files;
-    for (const auto& patch : patches)
-        files.push_back(patch.string());
-    add("patches", files, " ");
-    return text;
-}
-
 EnvironmentMap job_environment(const EnvironmentMap& agent) {
     static constexpr std::array<std::string_view, 19> allowed = {
         "HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "USER",

@@ -37,10 +37,6 @@ struct ScriptInput {
 
 [[nodiscard]] std::string render_script(const ScriptInput& input);
 
-// What the script has, a line each: modules, variables, build requirements, their bounds, `patches`.
-[[nodiscard]] std::string describe_script(const ScriptInput& input,
-                                          const std::vector<std::filesystem::path>& patches);
-
 // Says whether the metadata of the built wheel must be edited: to add the site's label, or to pin what it was
 // built against.
 [[nodiscard]] bool needs_metadata_step(const ScriptInput& input);

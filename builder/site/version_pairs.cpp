@@ -40,7 +40,10 @@ constexpr auto uses = base::words<PairUse, UseRow>({
      "that a toolkit or a package can be compiled for: `sm_80+` is that and newer ones, `!gfx950` all but "
      "that.\n"
      "`extension-gpu` are those that a package can compile its companions for, where they name none.\n"
-     "Where some of an accelerator's GPUs fit, it is built for those."},
+     "Rows of GPUs are asked only where a variable of the recipe has the accelerator's by a placeholder,\n"
+     "such as `{cuda_architectures}`. Where some fit, it is built for those, and an index whose policy asks\n"
+     "for all of them refuses the wheel. A row is not asked where its `unless` names a variable of the "
+     "build."},
 });
 
 bool is_version_range(const std::string& text) {
@@ -73,7 +76,7 @@ struct GpuWord {
     [[nodiscard]] bool means(std::string_view gpu) const {
         const auto own = order_of(architecture), other = order_of(gpu);
         if (own && other) return is_least ? *own <= *other : *own == *other;
-        return architecture == gpu.substr(0, gpu.find(':'));
+        return architecture == gpu;
     }
 };
 
@@ -129,6 +132,7 @@ const io::TomlRows<VersionsFile>& file_of_versions_rows() {
                           key("allowed", &V::allowed, {.is_required = true}),
                           io::word<uses>("use", &V::use),
                           key("stable_abi", &V::stable_abi),
+                          key("unless", &V::unless),
                           key("why", &V::why),
                           key("source", &V::source, {.is_required = true}),
                       },
@@ -163,6 +167,8 @@ std::string VersionPair::bound() const {
 
 bool VersionPair::allows_gpu(std::string_view architecture) const {
     const auto* kind = accelerator::kind_of_architecture(architecture);
+    if (accelerator::find_accelerator_kind(package) != nullptr)  // a toolkit
+        architecture = architecture.substr(0, architecture.find(':'));
     bool names_some = false, has_it = false;
     for (const std::string_view one : base::split(allowed, ' ')) {
         const GpuWord word(one);
@@ -245,8 +251,9 @@ std::string render_version_pairs_markdown(const std::vector<VersionPair>& pairs)
             if (pair.use != row.value) continue;
             const std::string versions = pair.versions.empty() ? ", any" : pair.versions;
             text += "| `" + pair.package + versions + "` | `" + pair.bound() + "` | " +
-                    (pair.stable_abi ? "stable ABI: " : "") + pair.why + " | " + link_to(pair.source) +
-                    " |\n";
+                    (pair.stable_abi ? "stable ABI: " : "") + pair.why +
+                    (pair.unless.empty() ? "" : ", unless `" + base::join(pair.unless, "`, `") + "`") +
+                    " | " + link_to(pair.source) + " |\n";
         }
     }
     return text;

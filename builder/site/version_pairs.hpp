@@ -52,6 +52,7 @@ struct VersionPair {
     // A companion's wheel works with the version that it is built against and every newer one that is
     // allowed.
     bool stable_abi = false;
+    std::vector<std::string> unless;  // variables: a build that has one of them does not meet the row
     std::string why;
     std::string source;  // a URL
     std::string place;   // "versions.toml:12:1"
@@ -62,8 +63,9 @@ struct VersionPair {
     [[nodiscard]] std::string text() const;
     [[nodiscard]] bool is_of_gpu() const { return with == with_gpu || with == with_extension_gpu; }
     // Whether such a row lets this GPU's code be compiled. "sm_80" allows that one, "sm_80+" each newer
-    // one, too; "!gfx950" allows all but that; features (":xnack-") and suffixes ("sm_90a") do not count. A
-    // row says nothing of the GPUs of a kind that it does not name: it allows them.
+    // one, too; "!gfx950" allows all but that. Suffixes ("sm_90a") do not count; features (":xnack-") count
+    // in a package's row, which compares the names, and not in a toolkit's. A row says nothing of the GPUs of
+    // a kind that it does not name: it allows them.
     [[nodiscard]] bool allows_gpu(std::string_view architecture) const;
 };
 

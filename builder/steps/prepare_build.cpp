@@ -10,11 +10,14 @@
 #include "builder/script/script_frame.hpp"
 #include "builder/script/separate_script.hpp"
 #include "builder/script/wheelhouse.hpp"
+#include "builder/site/script_setup.hpp"
 #include "builder/sources/login_step.hpp"
 #include "builder/steps/ports.hpp"
+#include "builder/steps/provenance.hpp"
 #include "builder/steps/steps.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
+#include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
@@ -158,6 +161,42 @@ base::Status write_script(const Attempt& attempt, const Ports& ports, const Reci
         WHEELYARD_TRY(base::replace_file(folder.script(), render_separate_script(input), 0755));
     ports.failpoints.hit("script.written");
     return {};
+}
+
+// What the script has, a line each: modules, variables, build requirements, their bounds, `patches`.
+std::string describe_script(const ScriptInput& input, const std::vector<std::filesystem::path>& patches) {
+    const Attempt& attempt = input.attempt;
+    const Accelerator* accelerator = input.site.accelerator(attempt.asked.accelerator);
+    std::string text =
+        attempt.asked.cell + ", attempt " + attempt.id + ", in " + input.folder.root.string() + "\n";
+    const auto add = [&text](std::string_view name, const std::vector<std::string>& all,
+                             std::string_view separator) {
+        text += std::string(name) + ": " + (all.empty() ? "none" : base::join(all, separator)) + "\n";
+    };
+    add("modules", modules_of(input.site, input.site.python(attempt.asked.python), accelerator), " ");
+    EnvironmentMap variables;  // a later one overrides
+    for (const auto& group :
+         exports_of_job(input.site, accelerator, own_environment(input.recipe, attempt.asked.purpose),
+                        placeholders_of({input.site, attempt.asked.version, attempt.asked.against,
+                                         attempt.asked.accelerator, input.recipe.promises}))) {
+        for (const auto& [name, value] : group.variables)
+            variables.insert_or_assign(name, value);
+    }
+    std::vector<std::string> shown;
+    for (const auto& [name, value] : without_secrets(variables))
+        shown.push_back(name + "=" + base::quote_shell(value));
+    add("variables", shown, " ");
+    std::vector<std::string> requirements = input.recipe.build_requires;
+    const auto& own = attempt.source.build_requires;
+    requirements.insert(requirements.end(), own.begin(), own.end());
+    if (!attempt.asked.against.empty()) requirements.push_back(attempt.asked.against);
+    add("build requirements", requirements, ", ");
+    add("bounds", constraints_for(input.site, attempt), ", ");
+    std::vector<std::string> files;
+    for (const auto& patch : patches)
+        files.push_back(patch.string());
+    add("patches", files, " ");
+    return text;
 }
 
 }  // namespace

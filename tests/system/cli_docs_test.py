@@ -32,6 +32,12 @@ class CliDocsTest(unittest.TestCase):
             for name, stale in [("wheelyard-builder.md", True), ("avail_wheels.md", True), ("wheelyard-indexer.md", False)]:
                 self.assertEqual(f"{name} differs" in run.stdout, stale, run.stdout)
 
+    def test_the_script_of_no_cell_or_as_json_is_a_usage_error(self):
+        for options in [["--script", ""], ["--script", "demo", "--json"]]:
+            run = subprocess.run([BIN / "wheelyard-builder", "plan", "--site", "none.toml", *options], capture_output=True, text=True, timeout=60)
+            self.assertEqual(run.returncode, 2, run.stderr)
+            self.assertIn("--script", run.stderr)
+
     def test_every_subcommand_has_its_own_section(self):
         registry = (PAGES / "wheelyard-registry.md").read_text(encoding="utf-8")
         for words in ["serve", "token create", "task add", "yank", "verify"]:

@@ -52,7 +52,11 @@ TEST_CASE("a look at a cell's job has the script that runs, and starts nothing")
     testing::write(
         farm.folder.path() / "project/pyproject.toml",
         "[build-system]\nrequires = [\"setuptools>=61\"]\nbuild-backend = \"setuptools.build_meta\"\n");
-    farm.site.environment = {{"CFLAGS", "-O2"}};
+    farm.site.environment = {{"CFLAGS", "-O1"}, {"API_TOKEN", "s3cr3t"}};
+    Recipe recipe = farm.recipes.of("demo");
+    recipe.build_environment = {{"CFLAGS", "-O2"}};
+    farm.recipes = {};
+    farm.recipes.add(recipe);
     const auto look = [&] {
         Agent agent(farm.parts());
         const Plan plan = *agent.look();
@@ -64,7 +68,7 @@ TEST_CASE("a look at a cell's job has the script that runs, and starts nothing")
     CHECK(farm.attempts().empty());
     CHECK_FALSE(fs::exists(farm.site.work_directory / "attempts"));
     for (const char* part :
-         {"demo-1.0-cp311, attempt w", "\nmodules: none\n", "CFLAGS=-O2",
+         {"demo-1.0-cp311, attempt w", "\nmodules: none\n", "API_TOKEN='(hidden)' CFLAGS=-O2 ",
           "\nbuild requirements: setuptools>=61\n", "\npatches: none\n", "The next attempt has another id"}) {
         CAPTURE(part);
         CHECK_MESSAGE(before.summary.find(part) != std::string::npos, before.summary);
@@ -72,7 +76,14 @@ TEST_CASE("a look at a cell's job has the script that runs, and starts nothing")
     farm.settle();
     const std::string id = farm.attempts().front().id;
     const std::string script = testing::read(farm.site.work_directory / "attempts" / id / "script.sh");
+    // Its own, whatever the files say by now.
+    farm.site.environment = {{"CFLAGS", "-O3"}, {"LATER", "1"}};
     CHECK(look().script == script);
+    CHECK(look().summary.find("This is its own script.") != std::string::npos);
+    CHECK(look().summary.find("LATER") == std::string::npos);
+    fs::remove(farm.site.work_directory / "attempts" / id / "script.sh");
+    CHECK(look().script.find("LATER") != std::string::npos);
+    CHECK(look().summary.find("this is by today's files") != std::string::npos);
     const std::string mark = ", attempt ";
     const auto at = before.summary.find(mark) + mark.size();
     const std::string then = before.summary.substr(at, id.size());

@@ -77,6 +77,8 @@ TEST_CASE("a project's name is not ambiguous with those of its companions") {
     CHECK(*complete("vllm") == planned[2]);
     CHECK(*complete("2.1") == planned[3]);
     CHECK(!complete("cp311").has_value());
+    CHECK(*complete("torch-2.4.0-cp311") == planned[0]);  // without its label
+    CHECK(*complete("vision-0.19.0-cp311") == planned[1]);
 }
 
 TEST_CASE("at most eight cells are listed, and more are indicated") {

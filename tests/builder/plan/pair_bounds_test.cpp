@@ -113,6 +113,24 @@ TEST_CASE("a machine outside a row's bound is named with the row, its source and
              s.site.environment = {{"NVCC_CCBIN", "/usr/bin/g++-12"}};
          },
          ""},
+        {"a module is told another compiler",
+         [](Scene& s) {
+             s.site.modules.load[0] = "gcc/13.1.0";
+             s.site.modules.environment = {{"CUDAHOSTCXX", "/usr/bin/g++-12"}};
+         },
+         ""},
+        {"a step names another compiler",
+         [](Scene& s) {
+             s.site.modules.load[0] = "gcc/13.1.0";
+             s.recipe.configure = {"export CUDAHOSTCXX=/usr/bin/g++-12"};
+         },
+         ""},
+        {"CMake's options name another compiler",
+         [](Scene& s) {
+             s.site.modules.load[0] = "gcc/13.1.0";
+             s.recipe.build_environment = {{"OPTIONS", "-DCMAKE_CUDA_HOST_COMPILER=g++-12"}};
+         },
+         ""},
         {"a clang beside the g++ that nvcc calls", [](Scene& s) { s.site.modules.load[0] = "clang/20.1"; },
          ""},
         {"a clang that CUDA refuses",
@@ -189,6 +207,82 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("of nvcc's host compiler nothing is said where a variable can change it") {
+    for (const char* name : {"CXX", "NVCC_CCBIN", "CUDAHOSTCXX", "CUDA_HOST_COMPILER", "NVCC_APPEND_FLAGS",
+                             "NVCC_PREPEND_FLAGS", "CUDAFLAGS", "TORCH_NVCC_FLAGS", "CUDA_NVCC_FLAGS",
+                             "CMAKE_CUDA_HOST_COMPILER", "CMAKE_ARGS", "CMAKE_CUDA_FLAGS"}) {
+        CAPTURE(name);
+        Scene scene;
+        scene.site.modules.load[0] = "gcc/13.1.0";
+        scene.site.accelerators[0].environment = {{"CFLAGS", "-O2"}};
+        CHECK(!scene.misfit().empty());
+        scene.site.accelerators[0].environment.emplace_back(name, "x");
+        CHECK(scene.misfit().empty());
+    }
+}
+
+TEST_CASE("of GPUs nothing is said where the recipe does not pass on the site's, or a switch is set") {
+    struct Row {
+        const char* what;
+        Environment variables;
+        std::string step;
+        bool fits;
+    };
+    const std::string name = "TORCH_CUDA_ARCH_LIST", all = "{cuda_architectures}";
+    const Row rows[] = {
+        {"a placeholder", {{name, all}}, "", false},
+        {"with code that the driver compiles", {{name, all + "+PTX"}}, "", false},
+        {"inside options", {{"OPTIONS", "-DARCH=" + all}}, "", false},
+        {"nothing, as where no code for GPUs is compiled", {{"MAX_JOBS", "{cores}"}}, "", true},
+        {"a list", {{name, "8.0"}}, "", true},
+        {"a list with code that the driver compiles", {{name, "6.0+PTX"}}, "", true},
+        {"of another kind", {{name, "{rocm_architectures}"}}, "", true},
+        {"the shell's", {{name, "$" + all}}, "", true},
+        {"a step sets it", {{name, all}}, "export " + name + "=8.0", true},
+        {"a step reads it", {{name, all}}, "export ARCHS=$" + name, false},
+        {"a switch of the source", {{name, all}, {"FLASH_ATTENTION_SKIP_CUDA_BUILD", "TRUE"}}, "", true},
+        {"a switch in a step", {{name, all}}, "export FLASH_ATTENTION_SKIP_CUDA_BUILD=TRUE", true},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.what);
+        Scene scene;
+        scene.recipe.package = "flash-attn";
+        scene.recipe.build_environment = row.variables;
+        if (!row.step.empty()) scene.recipe.configure = {row.step};
+        scene.site.accelerators[0].architectures = {"sm_70", "sm_80"};
+        scene.site.accelerators[0].modules[0] = "cuda/13.0";  // which refuses sm_70, too
+        const wheel::Version version = *wheel::Version::parse("2.8.3");
+        const GpuFit fit =
+            fit_gpus({scene.site, scene.recipe, version, scene.python, "a100", "torch==2.12.0"});
+        CHECK(fit.refusals.empty() == row.fits);
+        CHECK(fit.fitting.size() == (row.fits ? 2 : 1));
+    }
+    // The same of what torch takes for its companions.
+    Scene scene;
+    scene.recipe.package = "torchvision";
+    scene.site.accelerators[0].architectures = {"sm_103"};
+    scene.site.accelerators[0].modules[0] = "cuda/12.9";
+    const wheel::Version version = *wheel::Version::parse("0.22.1");
+    const PairInput input{scene.site, scene.recipe, version, scene.python, "a100", "torch==2.7.1"};
+    CHECK(fit_gpus(input).refusals.empty());
+    scene.recipe.build_environment = {{name, all}};
+    CHECK(fit_gpus(input).refusals.find("extension-gpu") != std::string::npos);
+    scene.recipe.package = "torchaudio";  // its CMake takes any
+    CHECK(fit_gpus(input).refusals.empty());
+}
+
+TEST_CASE(
+    "a source that compiles for an architecture that nvcc 13 lacks needs an older CUDA, unless it compiles "
+    "none") {
+    Scene scene;
+    scene.recipe.package = "causal-conv1d";
+    scene.version = "1.5.2";
+    scene.site.accelerators[0].modules[0] = "cuda/13.0";
+    CHECK(scene.misfit().find("it needs cuda>=11.6,<13 (causal-conv1d>=1.2,<=1.5.2: ") != std::string::npos);
+    scene.recipe.build_environment = {{"CAUSAL_CONV1D_SKIP_CUDA_BUILD", "TRUE"}};
+    CHECK(scene.misfit().empty());
+}
+
 TEST_CASE("a GPU that the toolkit or the source cannot be compiled for is left out, with the row") {
     struct Row {
         const char* package;
@@ -231,21 +325,41 @@ TEST_CASE("a GPU that the toolkit or the source cannot be compiled for is left o
          {"sm_70", "sm_86"},
          {"sm_86"},
          "it cannot be compiled for sm_70, by the row gpu sm_80+ gfx90a gfx942 gfx950 "
-         "(flash-attn>=2.8,<2.9: "},
+         "(flash-attn>=2.8,<=2.8.3.post2: "},
+        // No source of a later one was read.
+        {"flash-attn", "2.8.4", "cuda", "cuda/12.6", {"sm_70"}, {"sm_70"}, ""},
+        {"flash-attn",
+         "2.7.2.post1",
+         "cuda",
+         "cuda/12.9",
+         {"sm_86", "sm_90", "sm_100"},
+         {"sm_86", "sm_90"},
+         "; flash-attn>=2.8,<=2.8.3.post2 is the newest that takes sm_100"},
+        {"causal-conv1d", "1.2.0.post2", "cuda", "cuda/12.6", {"sm_53", "sm_75"}, {"sm_75"}, "for sm_53, "},
+        {"causal-conv1d",
+         "1.4.0",
+         "cuda",
+         "cuda/12.6",
+         {"sm_53", "sm_60", "sm_61", "sm_62", "sm_75"},
+         {"sm_53", "sm_62", "sm_75"},
+         "for sm_60, "},
+        {"mamba-ssm", "2.3.1", "cuda", "cuda/12.6", {"sm_61", "sm_70"}, {"sm_70"}, "for sm_61, "},
         {"causal-conv1d",
          "1.7.0",
          "cuda",
          "cuda/12.6",
          {"sm_70"},
          {},
-         "; causal-conv1d>=1.5.3,<1.6.2 is the newest that takes sm_70"},
+         "; causal-conv1d>=1.5.3,<=1.6.1 is the newest that takes sm_70"},
         {"flash-attn",
          "2.8.3",
          "rocm",
          "rocm/6.4",
-         {"gfx908", "gfx90a:xnack-"},
-         {"gfx90a:xnack-"},
-         "it cannot be compiled for gfx908, by the row gpu "},
+         {"gfx908", "gfx90a:xnack-", "gfx90a"},
+         {"gfx90a"},
+         "it cannot be compiled for gfx90a:xnack-, by the row gpu "},
+        {"vllm", "0.11.0", "rocm", "rocm/6.4", {"gfx90a:xnack-"}, {}, "for gfx90a:xnack-, "},
+        {"torch", "2.6.0", "rocm", "rocm/6.2.4", {"gfx950:xnack-", "gfx90a:xnack-"}, {"gfx90a:xnack-"}, ""},
         {"torch",
          "2.6.0",
          "rocm",
@@ -264,6 +378,7 @@ TEST_CASE("a GPU that the toolkit or the source cannot be compiled for is left o
         scene.site.accelerators = {{"gpu", row.kind, row.gpus, "x", {}, {}}};
         if (*row.toolkit != '\0') scene.site.accelerators[0].modules = {row.toolkit};
         scene.accelerator = "gpu";
+        scene.recipe.build_environment = {{"GPUS", "{cuda_architectures}{rocm_architectures}"}};
         const wheel::Version version = *wheel::Version::parse(row.version);
         const PairInput input{scene.site, scene.recipe, version, scene.python, "gpu"};
         const GpuFit fit = fit_gpus(input);
@@ -276,11 +391,24 @@ TEST_CASE("a GPU that the toolkit or the source cannot be compiled for is left o
         Asked asked;
         asked.version = row.version;
         asked.accelerator = "gpu";
-        CHECK(for_gpus(scene.site, scene.recipe, asked).accelerators[0].architectures == row.fitting);
+        CHECK(for_gpus(scene.site, scene.recipe, asked).accelerators[0].architectures ==
+              (row.fitting.empty() ? row.gpus : row.fitting));  // a check of none would take any wheel
         // What is not compiled here fits.
         scene.recipe.source = SourceKind::upstream;
         CHECK(fit_gpus(input).fitting == row.gpus);
     }
+}
+
+TEST_CASE("no newest version is named for a GPU that another row refuses, too") {
+    Scene scene;
+    scene.recipe.package = "mamba-ssm";
+    scene.recipe.build_environment = {{"TORCH_CUDA_ARCH_LIST", "{cuda_architectures}"}};
+    scene.site.accelerators[0].architectures = {"sm_70"};
+    const wheel::Version version = *wheel::Version::parse("2.3.2.post1");
+    const PairInput input{scene.site, scene.recipe, version, scene.python, "a100", ""};
+    CHECK(fit_gpus(input).refusals.ends_with("; mamba-ssm>=2.2.6,<=2.3.1 is the newest that takes sm_70"));
+    scene.site.accelerators[0].modules[0] = "cuda/13.0";
+    CHECK(fit_gpus(input).refusals.find("newest") == std::string::npos);
 }
 
 TEST_CASE("versions that no row covers are unknown, with the nearest row") {
@@ -423,20 +551,23 @@ TEST_CASE("where some of a site's GPUs fit, the plan builds for those and says s
     Recipe torch = scene.recipe;
     torch.file = "torch.toml";
     torch.accelerators = {"cuda"};
+    torch.build_environment = {{"TORCH_CUDA_ARCH_LIST", "{cuda_architectures}"}};
     Recipes recipes;
     recipes.add(torch);
     World world;
     world.pythons.emplace("3.12", scene.python);
     const Plan plan = make_plan(site, recipes, world);
     CHECK(plan.cells[0].state == CellState::wanted);
-    CHECK_MESSAGE(plan.cells[0].reason.find("; for sm_80, sm_90 alone: it cannot be compiled for sm_70, by "
-                                            "the row gpu sm_75 ") != std::string::npos,
+    CHECK_MESSAGE(plan.cells[0].reason.find(
+                      "; for sm_80, sm_90 alone, so an index that asks for all refuses it: "
+                      "it cannot be compiled for sm_70, by the row gpu sm_75 ") != std::string::npos,
                   plan.cells[0].reason);
 }
 
 TEST_CASE("what torch compiles its companions for bounds those that name no GPUs themselves") {
     Scene scene;
     scene.site.accelerators[0].modules[0] = "cuda/12.9";
+    scene.recipe.build_environment = {{"TORCH_CUDA_ARCH_LIST", "{cuda_architectures}"}};
     const auto fitting = [&](const char* package, const char* package_version, const char* torch) {
         scene.recipe.package = package;
         const wheel::Version version = *wheel::Version::parse(package_version);

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include "builder/script/script.hpp"
+#include "builder/site/version_pairs.hpp"
 #include "tests/builder/fake_farm.hpp"
 #include "tests/support/elf_writer.hpp"
 
@@ -74,6 +76,35 @@ TEST_CASE("the index of variants gets the wheel without its local version, with 
     // The provenance is of the file that is uploaded.
     CHECK(farm.gpu_nodes.provenance.find(attempt.variant.sha256) != std::string::npos);
     CHECK(!std::filesystem::exists(farm.site.work_directory / "attempts" / attempt.id / "variant"));
+}
+
+TEST_CASE(
+    "a GPU that the toolkit lacks is in neither the job's variables, its tree's key nor the wheel's check") {
+    VariantFarm farm;
+    const auto pairs = parse_version_pairs(R"(
+        config_version = 1
+        pair = [{ package = "cuda", versions = "==13.*", with = "gpu", allowed = "sm_75+", use = "machine", source = "s" }]
+        [sources]
+        s = "its compiler"
+        )",
+                                           "versions.toml");
+    REQUIRE_MESSAGE(pairs.has_value(), pairs.error().text());
+    farm.site.version_pairs = *pairs;
+    farm.site.provided_versions["cuda"] = "13.0";
+    farm.site.accelerators[0].architectures = {"sm_70", "sm_80"};
+    Recipe recipe = farm.recipes.of("demo");
+    recipe.build_environment = {{"TORCH_CUDA_ARCH_LIST", "{cuda_architectures}"}};
+    farm.recipes = {};
+    farm.recipes.add(recipe);
+    const Attempt attempt = farm.settled();
+    CHECK_MESSAGE(attempt.state == State::done, (attempt.failure ? attempt.failure->error.text() : ""));
+    const AttemptFolder folder{farm.site.work_directory / "attempts" / attempt.id};
+    CHECK(testing::read(folder.script()).find("export TORCH_CUDA_ARCH_LIST=8.0\n") != std::string::npos);
+    Site narrow = farm.site;
+    narrow.accelerators[0].architectures = {"sm_80"};
+    const std::string python = farm.site.pythons[0].executable;
+    CHECK(is_built_by(folder, build_key(narrow, recipe, python, {})));
+    CHECK_FALSE(is_built_by(folder, build_key(farm.site, recipe, python, {})));
 }
 
 TEST_CASE("a killed agent uploads one wheel and one variant of it") {
