@@ -300,8 +300,8 @@ TEST_CASE("the resources of a node's part of a job stand in its chunk, also in a
               .find("#PBS -l select=2:ncpus=8:mpiprocs=1:ngpus=2:mem=4096mb:gpu_type=a100:jobfs=100gb\n") !=
           std::string::npos);
     UserJob of_user{.name = "demo", .gpus_per_node = 1, .max_walltime_minutes = 30, .queue = queue};
-    CHECK(find_scheduler_kind("pbs")->batch->render_user_header(of_user).find(":ngpus=1:gpu_type=a100:jobfs=100gb\n") !=
-          std::string::npos);
+    CHECK(find_scheduler_kind("pbs")->batch->render_user_header(of_user).find(
+              ":ngpus=1:gpu_type=a100:jobfs=100gb\n") != std::string::npos);
 }
 
 TEST_CASE("each job is queried by its id, never all jobs of the machine") {
