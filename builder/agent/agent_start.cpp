@@ -49,7 +49,7 @@ fs::path source_before_fetch(Attempt& attempt, const Attempt* last, const Recipe
         }
     }
     std::error_code error;
-    const fs::path project = folder.tree() / source.folder;
+    fs::path project = folder.tree() / source.folder;
     if (!source.folder.empty() && fs::is_directory(project, error)) return project;
     if (source.folder.empty()) {
         const bool is_archive = recipe.source == SourceKind::sdist;
