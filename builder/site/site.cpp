@@ -8,6 +8,7 @@
 #include "builder/attempt/limits.hpp"
 #include "builder/site/limits.hpp"
 #include "builder/site/site_parts.hpp"
+#include "lib/base/process/process.hpp"
 #include "lib/base/process/user.hpp"
 #include "lib/base/text/encoding.hpp"
 
