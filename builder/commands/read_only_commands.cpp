@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
 #include <utility>
 
 #include "builder/agent/claimed_task.hpp"
@@ -169,6 +172,27 @@ base::Result<std::string> name_meant(const std::string& name, const Plan& plan,
         name, journal.attempts, [](const Attempt&) { return true; }, planned);
 }
 
+// What a command about one cell reads.
+struct Meant {
+    std::unique_ptr<Workplace> place;
+    JournalContent journal;
+    Plan plan;
+    std::string name;  // name_meant()
+};
+
+// Error: the exit status of what was complained of.
+tl::expected<Meant, int> look_for(const std::filesystem::path& site, const std::string& name) {
+    auto place = Workplace::open(site);
+    if (!place) return tl::unexpected(complain(place.error(), exit_usage));
+    auto journal = (*place)->journal().read();
+    if (!journal) return tl::unexpected(complain(journal.error(), exit_failed));
+    auto plan = (*place)->agent().look();
+    if (!plan) return tl::unexpected(complain(plan.error(), exit_failed));
+    auto meant = name_meant(name, *plan, *journal);
+    if (!meant) return tl::unexpected(complain(meant.error(), exit_failed));
+    return Meant{*std::move(place), *std::move(journal), *std::move(plan), *std::move(meant)};
+}
+
 // Explains a name that has no attempt: its cell may be planned.
 base::Error no_log(Workplace& place, const JournalContent& journal, const std::string& name) {
     base::Error unknown{"logs.unknown", "No cell or attempt has this name", name,
@@ -190,20 +214,14 @@ base::Error no_log(Workplace& place, const JournalContent& journal, const std::s
 }  // namespace
 
 int run_plan_script(const PlanOptions& options) {
-    const auto place = Workplace::open(options.site);
-    if (!place) return complain(place.error(), exit_usage);
-    const auto journal = (*place)->journal().read();
-    if (!journal) return complain(journal.error(), exit_failed);
-    const auto plan = (*place)->agent().look();
-    if (!plan) return complain(plan.error(), exit_failed);
-    const auto name = name_meant(options.script, *plan, *journal);
-    if (!name) return complain(name.error(), exit_failed);
-    const Cell* const cell = plan->find(*name);
+    const auto meant = look_for(options.site, options.script);
+    if (!meant) return meant.error();
+    const Cell* const cell = meant->plan.find(meant->name);
     if (cell == nullptr)
         return complain(
             {"plan.unknown", "The plan has no cell of this name", options.script, "`plan` lists the cells"},
             exit_failed);
-    const auto job = (*place)->agent().look_at_job(*cell);
+    const auto job = meant->place->agent().look_at_job(*cell);
     if (!job) return complain(job.error(), exit_failed);
     print(job->script);
     base::print_message(stderr, job->summary);
@@ -211,37 +229,32 @@ int run_plan_script(const PlanOptions& options) {
 }
 
 int run_explain(const CellOptions& options) {
-    const auto place = Workplace::open(options.site);
-    if (!place) return complain(place.error(), exit_usage);
-    const auto journal = (*place)->journal().read();
-    if (!journal) return complain(journal.error(), exit_failed);
-    const auto plan = (*place)->agent().look();
-    if (!plan) return complain(plan.error(), exit_failed);
-    const auto name = name_meant(options.cell, *plan, *journal);
-    if (!name) return complain(name.error(), exit_failed);
-    const Attempt* named = find_attempt(*journal, *name);
-    CellStory story{named == nullptr ? *name : named->asked.cell, {}, {}};
-    for (const auto& cell : plan->cells) {
+    const auto meant = look_for(options.site, options.cell);
+    if (!meant) return meant.error();
+    const auto& [place, journal, plan, name] = *meant;
+    const Attempt* named = find_attempt(journal, name);
+    CellStory story{named == nullptr ? name : named->asked.cell, {}, {}};
+    for (const auto& cell : plan.cells) {
         if (cell.name == story.name) story.cell = cell;
     }
     if (story.cell && story.cell->purpose == Purpose::build) {
-        const Recipe recipe = recipe_for((*place)->site(), (*place)->recipes(), story.cell->package,
+        const Recipe recipe = recipe_for(place->site(), place->recipes(), story.cell->package,
                                          story.cell->version, story.cell->accelerator);
-        story.sizes = describe_sizes((*place)->site(), recipe);
-        story.tests_not_run = tests_not_run(recipe, (*place)->site(), story.cell->accelerator);
+        story.sizes = describe_sizes(place->site(), recipe);
+        story.tests_not_run = tests_not_run(recipe, place->site(), story.cell->accelerator);
     }
-    for (const auto& attempt : journal->attempts) {
+    for (const auto& attempt : journal.attempts) {
         if (attempt.asked.cell == story.name) story.attempts.push_back(attempt);
     }
-    auto views = (*place)->views(story.attempts);
-    (*place)->ask_jobs(views);
+    auto views = place->views(story.attempts);
+    place->ask_jobs(views);
     for (const auto& view : views) {
         if (!view.job.empty()) story.jobs.emplace(view.attempt.id, view.job);
     }
-    story.held_queues = held_for(**place, story, plan->held_queues);
-    story.rules = (*place)->site().doctor_rules;
-    story.retry = pasted_command("retry", story.name, (*place)->site());
-    const auto claims = (*place)->claims();
+    story.held_queues = held_for(*place, story, plan.held_queues);
+    story.rules = place->site().doctor_rules;
+    story.retry = pasted_command("retry", story.name, place->site());
+    const auto claims = place->claims();
     if (const wire::Task* task = claimed_task_of(claims, story.name)) story.claimed_task = *task;
     if (!story.cell && story.attempts.empty()) {
         return complain({"explain.unknown", "No cell or attempt has this name", options.cell,
