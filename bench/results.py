@@ -24,7 +24,7 @@ The file, shortened:
 
 `ours` and the peer's `value` are medians of `runs` rounds. `ratio` is ours over the peer's, the median of the rounds; `spread`
 has the lowest and the highest round. `peer`, `ratio`, `spread`, `commit` and `notes` are optional. `scripts/generate-figures`
-creates docs/reference/figures.md from these files.
+creates bench/figures.md from these files.
 """
 
 import argparse

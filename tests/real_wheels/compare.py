@@ -2,7 +2,7 @@
 """Compares what `wheelyard-registry check` says about real wheels with what other tools say about them.
 
   fetch.py [--small|--all]         first: the wheels, auditwheel and cuobjdump
-  compare.py [--small|--all] [--list chosen.tsv] [--check build/release/bin/wheelyard-registry] [--write docs/reference/real-wheels.md]
+  compare.py [--small|--all] [--list chosen.tsv] [--check build/release/bin/wheelyard-registry] [--write tests/real_wheels/real-wheels.md]
 
 readelf judges machine, SONAME, NEEDED, RPATH/RUNPATH and needed versions of every ELF file; cuobjdump the SM and PTX lists,
 clang-offload-bundler (CLANG_OFFLOAD_BUNDLER names another one) the gfx lists of every ELF file, llvm-readelf those of code

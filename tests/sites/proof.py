@@ -1,5 +1,5 @@
 """What proves each step at each site, how its facts were verified, and how many changed facts are noticed: tables of
-docs/reference/site-boxes.md.
+tests/sites/site-boxes.md.
 
     proof.py            check the tables
     proof.py --write    write them
@@ -12,7 +12,7 @@ import sys
 
 import facts
 
-PAGE = facts.ROOT / "docs" / "reference" / "site-boxes.md"
+PAGE = facts.ROOT / "tests" / "sites" / "site-boxes.md"
 BEGIN, END = "<!-- proof: tests/sites/proof.py writes it -->\n", "<!-- end of proof -->\n"
 MUTATIONS_BEGIN, MUTATIONS_END = "<!-- mutations: tests/sites/proof.py writes them -->\n", "<!-- end of mutations -->\n"
 # A step: the kinds of facts that it follows, and the phases of the box that go through it.

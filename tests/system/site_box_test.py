@@ -2,7 +2,7 @@
 the agent builds, tests and promotes small stand-ins for the site's packages, a colleague installs and runs them, and a purge takes what is old.
 Nothing of the box comes from the site file, so that a wrong site file fails here, and so does a wrong fact: each site has some.
 
-WHEELYARD_UPDATE_GOLDEN=1 writes the tables of sites, phases and wrong facts in docs/reference/site-boxes.md."""
+WHEELYARD_UPDATE_GOLDEN=1 writes the tables of sites, phases and wrong facts in tests/sites/site-boxes.md."""
 
 import json
 import os
@@ -25,7 +25,7 @@ from support.slurm_cluster import missing_programs
 from support.user_files import LMOD
 
 RUN = Path(__file__).parent / "support" / "box" / "run.py"
-PAGE = ROOT / "docs" / "reference" / "site-boxes.md"
+PAGE = ROOT / "tests" / "sites" / "site-boxes.md"
 LIMIT_S = 900
 NAMESPACES = ["unshare", "--mount", "--net", "--uts", "--pid", "--fork", "--kill-child", "--mount-proc"]
 

@@ -1,5 +1,5 @@
 // Which libraries of a companion and of torch do not go together, as a table: DT_NEEDED of both. Those with a version and a
-// name are of wheels of the Python Package Index (bench/abi_matrix, docs/reference/real-wheels.md).
+// name are of wheels of the Python Package Index (bench/abi_matrix, tests/real_wheels/real-wheels.md).
 #include "lib/inspect/abi/other_library.hpp"
 
 #include <doctest/doctest.h>
