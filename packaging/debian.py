@@ -56,7 +56,7 @@ def write(programs, out):
         run(["dpkg-buildpackage", "-b", "-us", "-uc"], cwd=tree, stdout=log, stderr=log,
             env=environment() | {"WHEELYARD_PROGRAMS": os.path.abspath(programs)})
     made = [path for path in sorted(tree.parent.glob("*.deb")) if "-dbgsym" not in path.name]
-    told = subprocess.run(["lintian", "--allow-root", "--no-tag-display-limit", "--display-info", *made], capture_output=True, text=True)
+    told = subprocess.run(["lintian", "--allow-root", "--tag-display-limit", "0", *made], capture_output=True, text=True)
     if told.returncode or told.stdout:
         raise PackageError(f"lintian says of the Debian packages:\n{told.stdout}{told.stderr}")
     return [shutil.move(path, out / path.name) for path in made]

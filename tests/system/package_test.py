@@ -19,7 +19,7 @@ from pathlib import Path
 from support.case import FarmCase, main
 from support.clients import RawUpload
 from support.farm import BIN, CLIENTS, COMMAND_TIMEOUT_S, INDEX, ROOT
-from support.packages import head, set_rebuild, unpacked
+from support.packages import head, set_rebuild, stand_ins, unpacked
 from support.site import VENV_PYTHON
 
 MACHINE = platform.machine()
@@ -39,12 +39,7 @@ class PackageTest(FarmCase):
         super().setUpClass()
         cls.programs = Path(tempfile.mkdtemp(prefix="wheelyard-package-"))
         cls.addClassCleanup(shutil.rmtree, cls.programs)
-        for name, program in (("avail_wheels", "avail_wheels-static"), ("wheelyard-governor", "wheelyard-governor")):
-            shutil.copy(BIN / program, cls.programs / name)
-        # There is no static wheelyard-builder: a script has its name.
-        builder = cls.programs / "wheelyard-builder"
-        builder.write_text('#!/bin/sh\nexec "$(dirname "$0")/wheelyard-governor" "$@"\n')
-        builder.chmod(0o755)
+        stand_ins(cls.programs)
 
     def run_package(self, out: Path, programs: Path, tree: Path = ROOT) -> subprocess.CompletedProcess:
         """Without scripts/package, which installs compilers before."""
@@ -82,7 +77,7 @@ class PackageTest(FarmCase):
         tree, commit = unpacked(self.folder / "unpacked"), head()
         released = self.package(self.folder / "released", self.programs, tree)
         made = json.loads((self.folder / "released/made.json").read_text())
-        self.assertEqual({each.get("commit") for each in made.values()}, {None})  # programs that do not say theirs
+        self.assertTrue(all(each["commit"].endswith(f"{commit[0]}-archive") for each in made.values()), made)
         with unittest.mock.patch("fetch.ROOT", tree), unittest.mock.patch.dict(os.environ):
             os.environ.pop("SOURCE_DATE_EPOCH", None)
             fetch.archived.cache_clear()
@@ -111,6 +106,15 @@ class PackageTest(FarmCase):
         refused = subprocess.run([sys.executable, "-B", clone / "packaging/package.py", "portable"], capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S)
         self.assertEqual(refused.returncode, 1)
         self.assertIn(f"{fetch.VERSION} is released, of another commit than this tree", refused.stderr)
+
+    def test_a_suite_that_apt_lacks_is_told_before_anything_is_installed(self):
+        """https://manpages.debian.org/bookworm/apt/apt.conf.5.en.html: a file of APT_CONFIG is read first."""
+        (self.folder / "sources.list").write_text("deb http://127.0.0.1:1/debian bookworm main\n")
+        (self.folder / "apt.conf").write_text(f'Dir::Etc::SourceList "{self.folder}/sources.list"; Dir::Etc::SourceParts "/dev/null";\n')
+        refused = subprocess.run([ROOT / "scripts/package", "portable"], env=os.environ | {"APT_CONFIG": str(self.folder / "apt.conf")},
+                                 capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S)
+        self.assertEqual((refused.returncode, refused.stdout), (1, ""))
+        self.assertIn("the sources of apt lack bookworm-updates bookworm-security. Add them", refused.stderr)
 
     def test_newer_rows_are_written_into_the_sources(self):
         text = (ROOT / "packaging/sources.toml").read_text()

@@ -2,10 +2,11 @@
 
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
-from support.farm import ROOT
+from support.farm import BIN, ROOT
 
 PACKAGES = Path(os.environ.get("WHEELYARD_PACKAGES", ROOT / "build" / "package")).resolve()
 
@@ -37,3 +38,12 @@ def unpacked(folder: Path) -> Path:
 def set_rebuild(tree: Path, count: int, also: str = "") -> None:
     path = tree / "packaging/sources.toml"
     path.write_text(re.sub(r"^rebuild = \d+$", f"rebuild = {count}", path.read_text(), flags=re.MULTILINE) + also)
+
+
+def stand_ins(folder: Path) -> None:
+    """Static programs under the names of the portable ones: a wheel takes no others. There is no static wheelyard-builder: a script has its name."""
+    for name, program in (("avail_wheels", "avail_wheels-static"), ("wheelyard-governor", "wheelyard-governor")):
+        shutil.copy(BIN / program, folder / name)
+    builder = folder / "wheelyard-builder"
+    builder.write_text('#!/bin/sh\nexec "$(dirname "$0")/wheelyard-governor" "$@"\n')
+    builder.chmod(0o755)
