@@ -138,8 +138,11 @@ def download(name):
         for file, url in addresses(name, row["version"]).items():
             if (pinned.suffix == ".dsc" or file == pinned.name) and not (pinned.parent / file).exists():
                 partial = pinned.parent / (file + ".part")
-                with urllib.request.urlopen(url) as answer, open(partial, "wb") as out:
-                    shutil.copyfileobj(answer, out)
+                try:
+                    with urllib.request.urlopen(url) as answer, open(partial, "wb") as out:
+                        shutil.copyfileobj(answer, out)
+                except OSError as error:  # such as a mirror whose index is newer than its files
+                    raise PackageError(f"{url}: {error}") from error
                 partial.rename(pinned.parent / file)
     check(pinned, [row["sha256"]])
     return pinned

@@ -136,6 +136,8 @@ def headers(machine):
 
 
 def build_all(machine, jobs):
+    for name in LIBRARIES:  # what a mirror lacks is told before anything is compiled
+        unpack(name)
     for name in LIBRARIES:  # in the table's order: a library comes after what it needs
         build(name, machine, jobs)
     headers(machine)
