@@ -29,6 +29,11 @@ import fetch  # noqa: E402
 import package  # noqa: E402
 from fetch import LIBRARIES, pin  # noqa: E402
 from programs import PROGRAMS, remove_outdated  # noqa: E402
+PARSE = """import json, sys
+from packageurl import PackageURL
+for row in json.load(sys.stdin)["components"]:
+    url = PackageURL.from_string(row["purl"])
+    print(json.dumps([url.name, url.type, url.namespace, url.version, url.qualifiers, url.to_string() == row["purl"]]))"""
 
 
 class PackageTest(FarmCase):
@@ -125,13 +130,16 @@ class PackageTest(FarmCase):
             new = {"zlib": ("1:2.0-1", "0" * 64), "openssl": ("4.0.0-1", "1" * 64)}.get(row["name"], (old["version"], old["sha256"]))
             self.assertEqual(row, old | {"version": new[0], "sha256": new[1]})
 
-    def test_a_bill_of_materials_names_each_source_package_as_its_advisories_do(self):
-        """https://github.com/package-url/purl-spec: the distribution as a qualifier, and a plus sign encoded."""
-        listed = {row["name"]: row["purl"] for row in json.loads(contents.bill_of_materials("wheelyard"))["components"]}
+    @unittest.skipUnless((CLIENTS / "cyclonedx/.complete").is_file(), "scripts/prepare-clients could not fetch the parser of package URLs")
+    def test_a_bill_of_materials_names_source_packages_of_debian_12_as_the_parser_of_package_urls_writes_them(self):
+        bill = contents.bill_of_materials("wheelyard")
+        parsed = subprocess.run([CLIENTS / "cyclonedx/bin/python", "-c", PARSE], input=bill, capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S)
+        self.assert_ran(parsed)
+        found = {name: rest for name, *rest in map(json.loads, parsed.stdout.splitlines())}
         for name, row in LIBRARIES.items():
-            version = row["version"].replace("+", "%2B")
-            self.assertEqual(listed[name], f"pkg:deb/debian/{name}@{version}?arch=source&distro=debian-12")
-        self.assertTrue(any(name.startswith("boost1.") for name in listed), listed)  # not the binary package libboost1.81-dev
+            self.assertEqual(found[name], ["deb", "debian", row["version"], {"arch": "source", "distro": "debian-12"}, True])
+        self.assertTrue(any(name.startswith("boost1.") for name in found), found)  # not the binary package libboost1.81-dev
+        self.assertTrue(all(canonical for *_, canonical in found.values()), found)
 
     def test_the_same_commit_gives_the_same_bytes(self):
         first, second = (self.package(self.folder / each, self.programs) for each in ("first", "second"))
