@@ -76,8 +76,9 @@ if(NOT commit AND EXISTS ${CMAKE_SOURCE_DIR}/.git)  # not that of another projec
         OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 elseif(NOT commit)
     file(READ ${CMAKE_SOURCE_DIR}/packaging/archived commit LIMIT 12)  # `git archive` fills it in
+    string(REGEX MATCH "^[0-9a-f]+" commit "${commit}")
 endif()
-if(commit MATCHES "^[0-9a-f]+$")  # one source file compiles again, not all
+if(commit)  # one source file compiles again, not all
     set_source_files_properties(lib/base/version.cpp PROPERTIES COMPILE_DEFINITIONS WHEELYARD_COMMIT="${commit}")
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER 15)
