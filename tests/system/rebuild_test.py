@@ -21,7 +21,7 @@ from support.island import move_to_island
 from support.packages import set_rebuild, stand_ins, unpacked
 from support.skips import not_here
 
-LIMIT_S = 600
+LIMIT_S = 1800
 ROOT_NAME = "bookworm"
 
 
