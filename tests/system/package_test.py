@@ -4,6 +4,7 @@ The whole compile takes half an hour and is done by hand: here the wheels hold t
 """
 
 import argparse
+import contextlib
 import json
 import os
 import platform
@@ -26,6 +27,7 @@ MACHINE = platform.machine()
 sys.path.insert(0, str(ROOT / "packaging"))
 import contents  # noqa: E402
 import fetch  # noqa: E402
+import libraries  # noqa: E402
 import package  # noqa: E402
 from fetch import LIBRARIES, pin  # noqa: E402
 from programs import PROGRAMS, remove_outdated  # noqa: E402
@@ -176,6 +178,23 @@ class PackageTest(FarmCase):
             os.utime(path, (time, time))
         remove_outdated(bin_folder, stamps)
         self.assertEqual([path.name for path in bin_folder.iterdir()], [PROGRAMS[3]])
+
+    def test_a_library_is_compiled_once_for_its_pin_and_its_options_whatever_else_changes(self):
+        compiled = []
+        patches = (unittest.mock.patch.object(libraries, "KEPT", self.folder), unittest.mock.patch.object(libraries, "unpack", lambda name: self.folder),
+                   unittest.mock.patch.object(libraries, "build_cmake", lambda *_: compiled.append("curl")),
+                   unittest.mock.patch("fetch.archived", lambda: ("0" * 40, "1")))
+        for patch in patches:
+            self.enterContext(patch)
+        other, own = ("libarchive", {"version": "2"}), ("curl", {"version": "2"})
+        for rows, options, count in (((), (), 1), ((), (), 1), ((other,), ("libarchive",), 1), ((own,), (), 2), ((), (), 3), ((), ("curl",), 4)):
+            with contextlib.ExitStack() as stack:
+                for name, changed in rows:
+                    stack.enter_context(unittest.mock.patch.dict(LIBRARIES[name], changed))
+                for name in options:
+                    stack.enter_context(unittest.mock.patch.dict(libraries.CMAKE_OPTIONS, {name: ["OTHER=ON"]}))
+                libraries.build("curl", "x86_64", 1)
+            self.assertEqual(len(compiled), count)
 
     def test_a_row_of_the_sources_with_another_version_or_another_hash_is_another_pin(self):
         row = LIBRARIES["zlib"]
