@@ -66,13 +66,17 @@ target_compile_options(wheelyard_flags INTERFACE
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
     -Wimplicit-fallthrough -Wformat=2 -Werror)
 target_include_directories(wheelyard_flags INTERFACE ${CMAKE_SOURCE_DIR})
-target_compile_definitions(wheelyard_flags INTERFACE WHEELYARD_VERSION="${PROJECT_VERSION}")
+set(WHEELYARD_REBUILD "" CACHE STRING "What a rebuild adds to the version, such as .post1; scripts/package sets it")
+target_compile_definitions(wheelyard_flags INTERFACE WHEELYARD_VERSION="${PROJECT_VERSION}${WHEELYARD_REBUILD}")
 # The commit for `--version`, from the checkout when the build is configured; a packager of a tarball may set it.
 set(WHEELYARD_COMMIT "" CACHE STRING "Commit that --version names; empty: that of the checkout, or unknown")
 set(commit "${WHEELYARD_COMMIT}")
 if(NOT commit AND EXISTS ${CMAKE_SOURCE_DIR}/.git)  # not that of another project around an unpacked tarball
     execute_process(COMMAND git -C ${CMAKE_SOURCE_DIR} rev-parse --short=12 HEAD
         OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+elseif(NOT commit)
+    file(READ ${CMAKE_SOURCE_DIR}/packaging/archived commit LIMIT 12)  # `git archive` fills it in
+    string(REGEX MATCH "^[0-9a-f]+" commit "${commit}")
 endif()
 if(commit)  # one source file compiles again, not all
     set_source_files_properties(lib/base/version.cpp PROPERTIES COMPILE_DEFINITIONS WHEELYARD_COMMIT="${commit}")

@@ -4,14 +4,13 @@ The list is CycloneDX JSON, which scanners for known vulnerabilities read.
 """
 
 import json
-import re
 import shutil
 import subprocess
+import urllib.parse
 from pathlib import Path
 
-from fetch import LIBRARIES, ROOT, SOURCES, STATE, environment, run, unpack
+from fetch import KEPT, LIBRARIES, ROOT, SOURCES, STATE, VERSION, archived, environment, git, run, unpack
 
-VERSION = re.search(r"^project\(wheelyard VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text(), re.M)[1]
 URL = "https://cyclonedx.org/schema/bom-1.5.schema.json"
 
 
@@ -20,22 +19,27 @@ def epoch():
 
 
 def header_versions():
-    query = subprocess.run(["dpkg-query", "-W", "-f", "${Package}\t${Version}\n", *SOURCES["headers"]],
+    """Source package → version, of which the headers are: advisories name source packages."""
+    query = subprocess.run(["dpkg-query", "-W", "-f", "${source:Package}\t${source:Version}\n", *SOURCES["headers"]],
                            capture_output=True, text=True)
     return dict(line.split("\t") for line in query.stdout.splitlines())
 
 
-def component(name, version, purl):
+def component(name, version):
+    """A source package of Debian 12: without `distro` a scanner knows no advisories for it. https://github.com/package-url/purl-spec"""
+    purl = f"pkg:deb/debian/{name}@{urllib.parse.quote(version, safe=':')}?arch=source&distro=debian-12"
     return {"type": "library", "name": name, "version": version, "purl": purl}
+
+
+def upstream(name, version):
+    return {"type": "library", "name": name, "version": version, "purl": f"pkg:generic/{name.replace('+', 'x')}@{version}"}
 
 
 def bill_of_materials(name):
     """The file's text. Each library counts for each program, whether the program calls it or not."""
     compiler = SOURCES["compiler"]
-    rows = [component(each, row["version"], f"pkg:deb/debian/{each}@{row['version']}?arch=source") for each, row in LIBRARIES.items()]
-    rows += [component(each, version, f"pkg:deb/debian/{each}@{version}") for each, version in header_versions().items()]
-    rows += [component("musl", compiler["musl"], f"pkg:generic/musl@{compiler['musl']}"),
-             component("libc++", compiler["libcxx"], f"pkg:generic/libcxx@{compiler['libcxx']}")]
+    rows = [component(each, version) for each, version in ({name: row["version"] for name, row in LIBRARIES.items()} | header_versions()).items()]
+    rows += [upstream("musl", compiler["musl"]), upstream("libc++", compiler["libcxx"])]
     return json.dumps({"$schema": URL, "bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1,
                        "metadata": {"component": {"type": "application", "name": name, "version": VERSION}},
                        "components": sorted(rows, key=lambda row: row["name"])}, indent=2) + "\n"
@@ -49,7 +53,7 @@ def licences():
     for package in SOURCES["headers"]:
         found[package] = Path("/usr/share/doc", package, "copyright").read_bytes()
     for name, file in SOURCES["compiler"]["licences"].items():
-        found[name] = (STATE / f"zig-{SOURCES['compiler']['version']}" / "ziglang" / file).read_bytes()
+        found[name] = (KEPT / f"zig-{SOURCES['compiler']['version']}" / "ziglang" / file).read_bytes()
     return found
 
 
@@ -61,9 +65,12 @@ def documents(name, is_ours):
 
 
 def files_below(folder):
-    """Path below `folder` → bytes, of the files that git knows."""
-    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-z", folder], check=True, capture_output=True, text=True)
-    return {name.removeprefix(f"{folder}/"): (ROOT / name).read_bytes() for name in listed.stdout.split("\0") if name}
+    """Path below `folder` → bytes, of the files that git knows, or of all that a source tarball has."""
+    if archived():
+        names = [str(path.relative_to(ROOT)) for path in (ROOT / folder).rglob("*") if path.is_file()]
+    else:
+        names = git("ls-files", "-z", folder, check=True).split("\0")
+    return {name.removeprefix(f"{folder}/"): (ROOT / name).read_bytes() for name in names if name}
 
 
 def site_configs():

@@ -3,11 +3,12 @@
 import os
 import re
 import shutil
+import subprocess
 import sys
 import time
 
 import contents
-from fetch import ROOT, STATE, environment, run
+from fetch import HOMEPAGE, REBUILD, ROOT, STATE, PackageError, environment, run
 
 
 PACKAGES = ("wheelyard-registry", "wheelyard-agent", "avail-wheels")  # as in debian/control
@@ -15,7 +16,7 @@ PACKAGES = ("wheelyard-registry", "wheelyard-agent", "avail-wheels")  # as in de
 
 def compile_programs(jobs):
     folder = ROOT / "build/release"
-    run(["cmake", "--preset", "release", "-DWHEELYARD_TESTS=OFF"], cwd=ROOT)
+    run(["cmake", "--preset", "release", "-DWHEELYARD_TESTS=OFF", f"-DWHEELYARD_REBUILD={REBUILD}"], cwd=ROOT)
     run(["cmake", "--build", folder, "-j", jobs, "--target", "programs"], cwd=ROOT)
     return folder / "bin"
 
@@ -43,7 +44,10 @@ def write(programs, out):
     # The unit of /usr/local, with the package's paths.
     unit = (ROOT / "docs/reference/wheelyard-registry.service").read_text().replace("/usr/local/", "/usr/")
     (tree / "debian/wheelyard-registry.service").write_text(unit)
-    maintainer = re.search(r"^Maintainer: (.*)$", (ROOT / "packaging/debian/control").read_text(), re.M)[1]
+    control = (ROOT / "packaging/debian/control").read_text()
+    if HOMEPAGE:
+        (tree / "debian/control").write_text(control.replace("Priority: optional\n", f"Priority: optional\nHomepage: {HOMEPAGE}\n"))
+    maintainer = re.search(r"^Maintainer: (.*)$", control, re.M)[1]
     moment = time.strftime("%a, %d %b %Y %H:%M:%S +0000", time.gmtime(contents.epoch()))
     (tree / "debian/changelog").write_text(
         f"wheelyard ({contents.VERSION}) unstable; urgency=medium\n\n  * CHANGELOG.md lists the changes.\n\n"
@@ -52,4 +56,7 @@ def write(programs, out):
         run(["dpkg-buildpackage", "-b", "-us", "-uc"], cwd=tree, stdout=log, stderr=log,
             env=environment() | {"WHEELYARD_PROGRAMS": os.path.abspath(programs)})
     made = [path for path in sorted(tree.parent.glob("*.deb")) if "-dbgsym" not in path.name]
+    told = subprocess.run(["lintian", "--allow-root", "--tag-display-limit", "0", *made], capture_output=True, text=True)
+    if told.returncode or told.stdout:
+        raise PackageError(f"lintian says of the Debian packages:\n{told.stdout}{told.stderr}")
     return [shutil.move(path, out / path.name) for path in made]

@@ -6,13 +6,14 @@ https://docs.easybuild.io/writing-easyconfig-files/
 import hashlib
 
 import contents
+from fetch import HOMEPAGE
 
 TEXT = '''easyblock = 'Tarball'
 
 name = 'wheelyard'
 version = '{version}'
 
-homepage = ''
+homepage = '{homepage}'
 description = """Build farm for Python wheels: the agent that builds wheels for this cluster, and avail_wheels, which shows
 the wheels that run here. The programs are static and need only the kernel."""
 
@@ -44,6 +45,6 @@ def write(tarballs, programs, out):
     sums = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in tarballs}
     path = out / f"wheelyard-{contents.VERSION}.eb"
     path.write_text(TEXT.format(
-        version=contents.VERSION, checksums="\n".join(f"    '{name}':\n        '{sums[name]}'," for name in sorted(sums)),
+        version=contents.VERSION, homepage=HOMEPAGE, checksums="\n".join(f"    '{name}':\n        '{sums[name]}'," for name in sorted(sums)),
         programs=quoted(f"bin/{name}" for name in programs), commands=quoted(f"{name} --help" for name in programs)))
     return path

@@ -17,10 +17,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 STATE = ROOT / "build/package"
+KEPT = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "wheelyard/package"  # compiled once for all clones of a user
 SOURCES = tomllib.loads((ROOT / "packaging/sources.toml").read_text())
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 MADE = "made.json"  # what scripts/package wrote into a folder: file → commit and SHA-256
 LIBRARIES = {row["name"]: row for row in SOURCES["library"]}
+REBUILD = f".post{SOURCES['rebuild']}" if SOURCES["rebuild"] else ""  # https://peps.python.org/pep-0440/#post-releases
+PROJECT = re.search(r'^project\(wheelyard VERSION ([\d.]+) HOMEPAGE_URL "(\S+?)/?"', (ROOT / "CMakeLists.txt").read_text(), re.M)
+VERSION = PROJECT[1] + REBUILD
+HOMEPAGE = "" if PROJECT[2].endswith(".invalid") else PROJECT[2]  # RFC 2606: no such address exists, and no package names it
 
 
 class PackageError(Exception):
@@ -50,7 +55,7 @@ def check(path, expected):
 @functools.cache
 def apt_options():
     """Options of apt for an index of sources in our own folder: needs no root and changes nothing of the system."""
-    lists = STATE / "apt"
+    lists = KEPT / "apt"
     (lists / "partial").mkdir(parents=True, exist_ok=True)
     # Each release of Debian's mirrors that this machine uses.
     lines = subprocess.run(
@@ -62,7 +67,7 @@ def apt_options():
             rows.add(f"deb-src [signed-by={KEYRING}] {site} {release} main")
     if not rows:
         raise PackageError("apt has no mirror of Debian 12: run this on Debian 12, or in a container of it")
-    listing = STATE / "sources.list"  # not in `lists`: an update deletes what it does not know there
+    listing = KEPT / "sources.list"  # not in `lists`: an update deletes what it does not know there
     listing.write_text("\n".join(sorted(rows)) + "\n")
     return ["-o", f"Dir::Etc::SourceList={listing}", "-o", "Dir::Etc::SourceParts=/dev/null",
             "-o", f"Dir::State::Lists={lists}", "-o", "APT::Sandbox::User="]
@@ -100,13 +105,8 @@ def newer(name):
 
 def why_not_there(name):
     if newer(name):
-        return "Debian has a newer one. `scripts/package sources` prints its row for packaging/sources.toml (docs/how-to/install.md, Rebuild for a CVE)"
-    here = {re.match(r"deb-src \[.*?\] \S+ (\S+)", line)[1] for line in (STATE / "sources.list").read_text().splitlines()}
-    lacking = sorted({"bookworm", "bookworm-security", "bookworm-updates"} - here)
-    if lacking:
-        return (f"this machine's sources of apt lack {', '.join(lacking)}. Add them to /etc/apt/sources.list as a default Debian 12 has them, "
-                "and run `apt-get update`")
-    return f"this machine's sources of apt ({', '.join(sorted(here))}) have no such version"
+        return "Debian has a newer one. `scripts/package rebuild` writes its row (docs/how-to/release.md, A rebuild for a fix)"
+    return "neither this machine's sources of apt nor Debian's newest have it"
 
 
 def update_index():
@@ -129,7 +129,7 @@ def pin(name):
 def download(name):
     """The pinned file of a library, with the files beside it."""
     row = LIBRARIES[name]
-    pinned = STATE / "download" / pinned_file(name, row["version"])
+    pinned = KEPT / "download" / pinned_file(name, row["version"])
     pinned.parent.mkdir(parents=True, exist_ok=True)
     wanted = [pinned.name]
     if pinned.suffix == ".dsc" and pinned.exists():
@@ -138,8 +138,11 @@ def download(name):
         for file, url in addresses(name, row["version"]).items():
             if (pinned.suffix == ".dsc" or file == pinned.name) and not (pinned.parent / file).exists():
                 partial = pinned.parent / (file + ".part")
-                with urllib.request.urlopen(url) as answer, open(partial, "wb") as out:
-                    shutil.copyfileobj(answer, out)
+                try:
+                    with urllib.request.urlopen(url) as answer, open(partial, "wb") as out:
+                        shutil.copyfileobj(answer, out)
+                except OSError as error:  # such as a mirror whose index is newer than its files
+                    raise PackageError(f"{url}: {error}") from error
                 partial.rename(pinned.parent / file)
     check(pinned, [row["sha256"]])
     return pinned
@@ -148,8 +151,8 @@ def download(name):
 def unpack(name):
     """The library's source tree, Debian's patches applied."""
     pinned = download(name)
-    tree = STATE / "source" / name
-    stamp = STATE / "source" / f"{name}.pin"
+    tree = KEPT / "source" / name
+    stamp = KEPT / "source" / f"{name}.pin"
     if stamp.exists() and stamp.read_text() == pin(name):
         return tree
     shutil.rmtree(tree, ignore_errors=True)
@@ -166,13 +169,13 @@ def unpack(name):
 def compiler():
     """The program zig, unpacked from its wheel."""
     pinned = SOURCES["compiler"]
-    folder = STATE / f"zig-{pinned['version']}"
+    folder = KEPT / f"zig-{pinned['version']}"
     program = folder / "ziglang/zig"
     if not program.exists():
-        requirements = STATE / "compiler.txt"
-        STATE.mkdir(parents=True, exist_ok=True)
+        requirements = KEPT / "compiler.txt"
+        KEPT.mkdir(parents=True, exist_ok=True)
         requirements.write_text(f"ziglang=={pinned['version']} " + " ".join(f"--hash=sha256:{each}" for each in pinned["sha256"]))
-        venv = STATE / "venv"
+        venv = KEPT / "venv"
         if not (venv / "bin/pip").exists():
             run([sys.executable, "-m", "venv", venv])
         run([venv / "bin/pip", "install", "-q", "--disable-pip-version-check", "--no-deps", "--only-binary", ":all:",
@@ -183,7 +186,7 @@ def compiler():
 def wrappers(machine):
     """A folder with cc, c++, ar and ranlib for `machine`."""
     zig = compiler()
-    folder = STATE / "tools" / machine
+    folder = KEPT / "tools" / machine
     folder.mkdir(parents=True, exist_ok=True)
     for name, words in {"cc": f"cc -target {machine}-linux-musl", "c++": f"c++ -target {machine}-linux-musl",
                         "ar": "ar", "ranlib": "ranlib"}.items():
@@ -195,17 +198,41 @@ def wrappers(machine):
     return folder
 
 
+@functools.cache
+def archived():
+    """(commit, seconds since 1970) of the source tarball that this tree comes from; None: it is a clone. `git archive` fills the file in."""
+    if (ROOT / ".git").exists():
+        return None
+    found = re.fullmatch(r"([0-9a-f]{40}) (\d+)", (ROOT / "packaging/archived").read_text().strip())
+    if not found:
+        raise PackageError(f"{ROOT} is no clone, and no source tarball of a release: packaging/archived names no commit")
+    return found.groups()
+
+
+def git(*words, **options):
+    return subprocess.run(["git", "-C", ROOT, *words], capture_output=True, text=True, **options).stdout.strip()
+
+
+def released_commit():
+    """Which commit this version's tag names; None: there is no such tag here, or no clone."""
+    return None if archived() else git("rev-parse", "--verify", "--quiet", f"v{VERSION}^{{commit}}") or None
+
+
+def is_released():
+    return bool(archived() or released_commit())
+
+
 def commit():
-    """Of the working tree; one that is not clean is no commit."""
-    head = subprocess.run(["git", "-C", ROOT, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
-    changed = subprocess.run(["git", "-C", ROOT, "status", "--porcelain"], check=True, capture_output=True, text=True).stdout.strip()
-    return f"{head}-changed" if changed else head
+    """Of the working tree; one that is not clean is no commit, and nobody knows whether an unpacked tarball was changed."""
+    if archived():
+        return f"{archived()[0]}-archive"
+    changed = git("status", "--porcelain", check=True)
+    return git("rev-parse", "HEAD", check=True) + ("-changed" if changed else "")
 
 
 def environment():
     """Of every compile: the cache in our folder, and no time of day in any output."""
-    epoch = os.environ.get("SOURCE_DATE_EPOCH") or subprocess.run(
-        ["git", "-C", ROOT, "log", "-1", "--format=%ct"], check=True, capture_output=True, text=True).stdout.strip()
+    epoch = os.environ.get("SOURCE_DATE_EPOCH") or (archived()[1] if archived() else git("log", "-1", "--format=%ct", check=True))
     keep = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ}
     return keep | {"SOURCE_DATE_EPOCH": epoch, "LC_ALL": "C.UTF-8", "TZ": "UTC", "ZERO_AR_DATE": "1",
-                   "ZIG_GLOBAL_CACHE_DIR": str(STATE / "zig-cache"), "ZIG_LOCAL_CACHE_DIR": str(STATE / "zig-cache")}
+                   "ZIG_GLOBAL_CACHE_DIR": str(KEPT / "zig-cache"), "ZIG_LOCAL_CACHE_DIR": str(KEPT / "zig-cache")}

@@ -1,10 +1,12 @@
-"""Compiles the pinned libraries for one machine as static archives into build/package/MACHINE/root."""
+"""Compiles the pinned libraries for one machine as static archives into MACHINE/root of the folder that all clones share."""
 
+import hashlib
+import inspect
 import os
 import shutil
 from pathlib import Path
 
-from fetch import LIBRARIES, ROOT, SOURCES, STATE, PackageError, environment, pin, run, sha256, unpack, wrappers
+from fetch import KEPT, LIBRARIES, ROOT, SOURCES, PackageError, environment, pin, run, unpack, wrappers
 
 FLAGS = "-O2 -fPIC -ffunction-sections -fdata-sections -fstack-protector-strong -fno-sanitize=all"
 OPENSSL_TARGETS = {"x86_64": "linux-x86_64", "aarch64": "linux-aarch64"}
@@ -29,7 +31,7 @@ CMAKE_INSTALL = {"xz-utils": ["--component", "liblzma_Development"]}
 
 def cmake_arguments(machine):
     """How CMake compiles for `machine`: the toolchain file, our archives first, and nothing of this system."""
-    prefix = STATE / machine / "root"
+    prefix = KEPT / machine / "root"
     return [f"-DCMAKE_TOOLCHAIN_FILE={ROOT / 'packaging/zig.cmake'}", f"-DWHEELYARD_MACHINE={machine}",
             f"-DWHEELYARD_TOOLS={wrappers(machine)}", f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_INSTALL_PREFIX={prefix}",
             "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_INSTALL_LIBDIR=lib"]
@@ -97,20 +99,22 @@ BUILDERS = {"zlib": build_zlib, "openssl": build_openssl, "bzip2": build_bzip2, 
 
 
 def build(name, machine, jobs):
-    """Compiles one library unless the same pin and this same file did it before."""
-    prefix = STATE / machine / "root"
-    stamp = STATE / machine / f"{name}.stamp"
-    key = f"{pin(name)} {sha256(Path(__file__))} {SOURCES['compiler']['version']}"
+    """Compiles one library unless the same pin, options and code did it before."""
+    prefix = KEPT / machine / "root"
+    stamp = KEPT / machine / f"{name}.stamp"
+    code = inspect.getsource(BUILDERS.get(name, build_cmake)) + "".join(
+        map(str, (FLAGS, OPENSSL_TARGETS[machine], CMAKE_OPTIONS.get(name), CMAKE_TARGET.get(name), CMAKE_INSTALL.get(name))))
+    key = f"{pin(name)} {hashlib.sha256(code.encode()).hexdigest()} {SOURCES['compiler']['version']}"
     if stamp.exists() and stamp.read_text() == key:
         return
     print(f"package: {machine}: {name} {LIBRARIES[name]['version']}", flush=True)
     tree = unpack(name)
-    folder = STATE / machine / "build" / name
+    folder = KEPT / machine / "build" / name
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for each in ("lib", "include"):
         (prefix / each).mkdir(parents=True, exist_ok=True)
-    with open(STATE / machine / f"{name}.log", "w") as log:
+    with open(KEPT / machine / f"{name}.log", "w") as log:
         options = {"cwd": folder, "env": environment(), "stdout": log, "stderr": log}
         if name in CMAKE_OPTIONS:
             build_cmake(name, tree, folder, prefix, machine, jobs, options)
@@ -123,7 +127,7 @@ def build(name, machine, jobs):
 
 def headers(machine):
     """Links the header-only libraries of the system into the root, and nothing else of /usr/include."""
-    include = STATE / machine / "root/include"
+    include = KEPT / machine / "root/include"
     for package, folder in SOURCES["headers"].items():
         if not Path("/usr/include", folder).is_dir():
             raise PackageError(f"/usr/include/{folder} is missing: run scripts/install-deps ({package})")
@@ -132,6 +136,8 @@ def headers(machine):
 
 
 def build_all(machine, jobs):
+    for name in LIBRARIES:  # what a mirror lacks is told before anything is compiled
+        unpack(name)
     for name in LIBRARIES:  # in the table's order: a library comes after what it needs
         build(name, machine, jobs)
     headers(machine)

@@ -4,7 +4,8 @@
     scripts/package wheels       the wheels `wheelyard` and `avail-wheels`, of those programs
     scripts/package deb          Debian packages for this machine, with the distribution's libraries, and the wheels made before
     scripts/package all
-    scripts/package sources      the pinned libraries, and for each that Debian has in a newer version its row; 1: there are some
+    scripts/package sources      the pinned libraries, and which Debian has in a newer version; 1: there are some
+    scripts/package rebuild      writes newer ones into packaging/sources.toml; a released version becomes the next .postN
 
 A second run compiles only what has changed. The same commit gives the same bytes.
 """
@@ -13,6 +14,7 @@ import argparse
 import json
 import os
 import platform
+import re
 import sys
 from pathlib import Path
 
@@ -69,17 +71,30 @@ def note_commit(made, commit, out):
     log.write_text(json.dumps(noted, indent=2, sort_keys=True) + "\n")
 
 
-def print_sources():
-    """Whether the mirrors have a newer version of any library."""
+def newer_sources():
+    """Library → (version, SHA-256) of what the mirrors have in a newer version. Prints every library."""
     fetch.update_index()
-    outdated = False
+    found = {name: fetch.newer(name) for name in fetch.LIBRARIES}
     for name, row in fetch.LIBRARIES.items():
-        newer = fetch.newer(name)
-        print(f"{name} {row['version']}" + (", newer, for packaging/sources.toml:" if newer else ""))
-        if newer:
-            outdated = True
-            print(f'    version = "{newer[0]}"\n    sha256 = "{newer[1]}"')
-    return outdated
+        print(f"{name} {row['version']}" + (f", newer: {found[name][0]}" if found[name] else ""))
+    return {name: row for name, row in found.items() if row}
+
+
+def rewritten(text, rows, rebuild):
+    """packaging/sources.toml with these versions and hashes, and that count of rebuilds."""
+    for name, (version, digest) in rows.items():
+        row = fetch.LIBRARIES[name]
+        text = text.replace(f'name = "{name}"\nversion = "{row["version"]}"', f'name = "{name}"\nversion = "{version}"').replace(row["sha256"], digest)
+    return re.sub(r"^rebuild = \d+$", f"rebuild = {rebuild}", text, flags=re.M)
+
+
+def prepare_rebuild():
+    """The headers come from installed packages, which no row names: a rebuild may have no newer row."""
+    rebuild = fetch.SOURCES["rebuild"] + fetch.is_released()
+    path = fetch.ROOT / "packaging/sources.toml"
+    path.write_text(rewritten(path.read_text(), newer_sources(), rebuild))
+    version = fetch.VERSION.removesuffix(fetch.REBUILD) + (f".post{rebuild}" if rebuild else "")
+    print(f"packaging/sources.toml: the version is {version}" + ("" if fetch.is_released() else ", which no tag of this clone names as released"))
 
 
 KINDS = {"portable": make_portable, "wheels": make_wheels, "deb": make_deb}
@@ -87,7 +102,7 @@ KINDS = {"portable": make_portable, "wheels": make_wheels, "deb": make_deb}
 
 def main():
     parser = argparse.ArgumentParser(prog="scripts/package", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("kind", choices=[*KINDS, "all", "sources"])
+    parser.add_argument("kind", choices=[*KINDS, "all", "sources", "rebuild"])
     parser.add_argument("--machine", action="append", choices=MACHINES, help="default: both, or this one with --programs")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="compiles at a time")
     parser.add_argument("--programs", type=Path, help="package the programs of this folder instead of compiling them")
@@ -99,7 +114,12 @@ def main():
         parser.error("--programs needs one --machine")
     try:
         if options.kind == "sources":
-            sys.exit(print_sources())
+            sys.exit(1 if newer_sources() else 0)
+        if options.kind == "rebuild":
+            sys.exit(prepare_rebuild())
+        if not options.programs and fetch.released_commit() not in (None, fetch.commit()):
+            raise fetch.PackageError(f"{fetch.VERSION} is released, of another commit than this tree: `import` refuses other bytes of one version, and "
+                                     "apt and pip keep what they have. `scripts/package rebuild` makes the next one, or a number in CMakeLists.txt")
         made = [Path(path) for kind, make in KINDS.items() if options.kind in (kind, "all") for path in make(options)]
         note_commit(made, commit_of(options), options.out)
     except fetch.PackageError as error:

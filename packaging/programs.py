@@ -1,10 +1,11 @@
 """Compiles Wheelyard's programs for one machine with the static libraries."""
 
+import fcntl
 import re
 import subprocess
 
 import libraries
-from fetch import ROOT, STATE, environment, run, wrappers
+from fetch import KEPT, REBUILD, ROOT, STATE, environment, run, wrappers
 
 PROGRAMS = ["avail_wheels", "wheelyard-builder", "wheelyard-governor", "wheelyard-indexer", "wheelyard-registry"]
 
@@ -34,21 +35,28 @@ def commit_of(folder):
 
 
 def build(machine, jobs):
-    """The folder with the stripped programs."""
-    libraries.build_all(machine, jobs)
+    """The folder with the stripped programs. Another clone's run waits: both link the archives in KEPT."""
+    KEPT.mkdir(parents=True, exist_ok=True)
+    with open(KEPT / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        libraries.build_all(machine, jobs)
+        return link(machine, jobs)
+
+
+def link(machine, jobs):
     folder = STATE / machine / "programs"
     folder.mkdir(parents=True, exist_ok=True)
     # What the archives need of each other: CMake's find modules know the shared libraries, which say it themselves.
-    archives = " ".join(str(path) for path in sorted((STATE / machine / "root/lib").glob("*.a")))
-    flags = f"{libraries.FLAGS} -ffile-prefix-map={ROOT}=. -ffile-prefix-map={STATE / machine / 'root'}=/usr"
+    archives = " ".join(str(path) for path in sorted((KEPT / machine / "root/lib").glob("*.a")))
+    flags = f"{libraries.FLAGS} -ffile-prefix-map={ROOT}=. -ffile-prefix-map={KEPT / machine / 'root'}=/usr"
     print(f"package: {machine}: Wheelyard's programs", flush=True)
     with open(STATE / machine / "programs.log", "w") as log:
         options = {"cwd": ROOT, "env": environment(), "stdout": log, "stderr": log}
         run(["cmake", "-G", "Ninja", "-S", ROOT, "-B", folder, *libraries.cmake_arguments(machine), "-DWHEELYARD_TESTS=OFF",
-             "-DWHEELYARD_ISAL=OFF", "-DWHEELYARD_PCH=OFF", "-DWHEELYARD_CCACHE=OFF", "-DWHEELYARD_UNITY=ON", f"-DCMAKE_C_FLAGS={flags}",
+             f"-DWHEELYARD_REBUILD={REBUILD}", "-DWHEELYARD_ISAL=OFF", "-DWHEELYARD_PCH=OFF", "-DWHEELYARD_CCACHE=OFF", "-DWHEELYARD_UNITY=ON", f"-DCMAKE_C_FLAGS={flags}",
              f"-DCMAKE_CXX_FLAGS={flags}", "-DCMAKE_CXX_FLAGS_RELEASE=-DNDEBUG",
              f"-DCMAKE_CXX_STANDARD_LIBRARIES=-Wl,--start-group {archives} -Wl,--end-group",
              f"-DCMAKE_EXE_LINKER_FLAGS=-static -pie -s -Wl,--gc-sections -Wl,-z,stack-size={STACK_BYTES}"], **options)
-        remove_outdated(folder / "bin", (STATE / machine).glob("*.stamp"))
+        remove_outdated(folder / "bin", (KEPT / machine).glob("*.stamp"))
         run(["cmake", "--build", folder, "-j", jobs, "--target", *PROGRAMS], **options)
     return folder / "bin"

@@ -10,24 +10,41 @@ import time
 import zipfile
 
 import contents
-from fetch import PackageError
+from fetch import HOMEPAGE, PackageError
 
-# Wheel → its summary, its programs, and whether it has the site configurations.
+# Wheel → its summary, its description (Markdown), its programs, and whether it has the site configurations.
 WHEELS = {
-    "avail-wheels": ("Lists the wheels of an index, and which of them run here", ["avail_wheels"], False),
-    "wheelyard": ("Builds Python wheels on clusters: the agent and the governor of memory", ["wheelyard-builder", "wheelyard-governor"],
-                  True),
+    "avail-wheels": ("Lists the wheels of an index, and which of them run here", """\
+`avail_wheels` reads an index of Python wheels and shows which of them run on this node, with this Python, and what the others
+lack: a Python, glibc, a processor, a GPU, a driver, an MPI, a library.
+
+    avail_wheels --index-url https://farm.example/main/simple/ --why torch
+
+The program is static: it needs Linux on x86_64 or aarch64, and no Python. `avail_wheels --help` has the rest.
+""", ["avail_wheels"], False),
+    "wheelyard": ("Builds Python wheels on clusters: the agent and the governor of memory", """\
+`wheelyard-builder` builds, on a cluster, the wheels that a site file wants, as local processes or through Slurm or PBS, and
+uploads them to a registry. `wheelyard-governor` runs one build as fast as its memory allows. `avail-wheels` comes with them.
+
+    wheelyard-builder site init          # writes a first site.toml from what this login node reports
+    wheelyard-builder run                # builds what it wants
+    wheelyard-governor -- make -j        # any other build, within the memory that is there
+
+The programs are static: they need Linux on x86_64 or aarch64. Builds need a Python with its venv.
+""", ["wheelyard-builder", "wheelyard-governor"], True),
 }
 TAGS = ("manylinux_2_17", "musllinux_1_1")
 PT_INTERP = 3
 
 
-def metadata(name, summary, licence_files):
+def metadata(name, summary, description, licence_files):
     lines = ["Metadata-Version: 2.4", f"Name: {name}", f"Version: {contents.VERSION}", f"Summary: {summary}",
-             "License-Expression: Apache-2.0", *(f"License-File: {file}" for file in licence_files), "Requires-Python: >=3.6"]
+             "License-Expression: Apache-2.0", "Description-Content-Type: text/markdown", *(f"License-File: {file}" for file in licence_files), "Requires-Python: >=3.6"]
     if name == "wheelyard":
         lines.append(f"Requires-Dist: avail-wheels=={contents.VERSION}")
-    return "\n".join(lines) + "\n"
+    if HOMEPAGE:
+        lines.append(f"Project-URL: Homepage, {HOMEPAGE}")
+    return "\n".join(lines) + f"\n\n{description}"
 
 
 def check_static(program):
@@ -43,7 +60,7 @@ def check_static(program):
 
 def members(name, machine, programs, is_ours):
     """Path in the wheel → (mode, bytes), without RECORD."""
-    summary, names, has_sites = WHEELS[name]
+    summary, description, names, has_sites = WHEELS[name]
     if "linux" not in TAGS:  # that tag promises nothing
         for each in names:
             check_static(programs / each)
@@ -57,7 +74,7 @@ def members(name, machine, programs, is_ours):
         plain |= {f"{data}/data/share/wheelyard/site-configs/{each}": text for each, text in contents.site_configs().items()}
     plain |= {f"{data}/data/share/doc/{name}/docs/{each}": text for each, text in contents.guides(name).items()}
     plain |= {f"{data}/data/share/{path}": text for path, text in contents.manual(names).items()}
-    plain[f"{info}/METADATA"] = metadata(name, summary, sorted(licences)).encode()
+    plain[f"{info}/METADATA"] = metadata(name, summary, description, sorted(licences)).encode()
     plain[f"{info}/WHEEL"] = ("Wheel-Version: 1.0\nGenerator: wheelyard\nRoot-Is-Purelib: false\n"
                               + "".join(f"Tag: py3-none-{tag}_{machine}\n" for tag in TAGS)).encode()
     if inside:

@@ -45,6 +45,8 @@ set_tests_properties(system/avail_nodes system/other_root system/real_torch syst
     PROPERTIES LABELS full SKIP_RETURN_CODE 77 TIMEOUT 3600)
 # Need root and what scripts/package made, all but the first also what scripts/other-nodes makes; skipped without.
 set_tests_properties(system/portable system/portable_agent system/deb_packages system/installed_agent system/starts PROPERTIES LABELS full SKIP_RETURN_CODE 77 TIMEOUT 3600)
+# Needs root and what scripts/other-nodes and `scripts/install-deps --package` make; skipped without.
+set_tests_properties(system/rebuild PROPERTIES LABELS full SKIP_RETURN_CODE 77 TIMEOUT 3600)
 # The parts that need root and those two are skipped without; with WHEELYARD_OLDER_PACKAGES two versions, else this one twice.
 set_tests_properties(system/upgrade PROPERTIES LABELS full TIMEOUT 3600)
 # Compiles all packages, one command after the other, in a Debian of its own.
