@@ -87,7 +87,7 @@ wheelyard_layer(api          registry/api                 base io wheel abi stat
 wheelyard_group(registry: the running server and the commands of wheelyard-registry)
 wheelyard_layer(store        registry/store               base io blobs catalog nodes database lifecycle config commit)
 wheelyard_layer(indexes      registry/indexes             base io wire catalog database server config commit api store upstream)
-wheelyard_layer(serve        registry/serve/*             base io attest status notify blobs catalog database nodes tasks http server config access commit intake upstream api store indexes identity lifecycle)
+wheelyard_layer(serve        registry/serve/*             base io attest status notify blobs catalog database engine nodes tasks http server config access commit intake upstream api store indexes identity lifecycle)
 wheelyard_layer(commands     registry/commands/*          base io wheel simple notify inspect wire attest blobs catalog commit database lifecycle config access intake upstream api store indexes)
 wheelyard_layer(registry     registry)
 

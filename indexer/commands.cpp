@@ -41,7 +41,20 @@ void become_owner_of(const database::Place& store, const std::filesystem::path& 
     base::become_owner_of(store.folder);
 }
 
-base::Result<PublishReport> publish_store(const PublishOptions& options, base::Clock& clock) {
+constexpr base::UnixMicros progress_interval_us = 2 * base::second_us;
+
+// The first line comes after the interval: most runs take less.
+PublishProgress show_progress(const base::Clock& clock, std::ostream& err) {
+    return [&clock, &err, shown = clock.now()](std::string_view what, std::size_t done,
+                                               std::size_t projects) mutable {
+        if (clock.now() - shown < progress_interval_us) return;
+        shown = clock.now();
+        err << "publish: " << what << " of " << done << " of " << projects << " projects\n" << std::flush;
+    };
+}
+
+base::Result<PublishReport> publish_store(const PublishOptions& options, base::Clock& clock,
+                                          std::ostream& err) {
     become_owner_of(options.store, options.tree);
     WHEELYARD_ASSIGN(const Opened store, open_store(options.store, options.blobs));
     const auto readers = options.is_private ? catalog::Readers::with_token : catalog::Readers::everyone;
@@ -55,10 +68,14 @@ base::Result<PublishReport> publish_store(const PublishOptions& options, base::C
                                    : "--private publishes such indexes, into a folder of mode 0700");
     }
     ReadProjects read;
-    const PublishSettings settings{
-        .rewrite_pages = options.all, .on_view = [&](const ProjectName& name, const ProjectView& view) {
-            read.projects.insert_or_assign(read.projects.end(), name, wheel_list_project(view));  // sorted
-        }};
+    const PublishSettings settings{.rewrite_pages = options.all,
+                                   .on_view =
+                                       [&](const ProjectName& name, const ProjectView& view) {
+                                           read.projects.insert_or_assign(
+                                               read.projects.end(), name,
+                                               wheel_list_project(view));  // sorted
+                                       },
+                                   .progress = options.quiet ? PublishProgress() : show_progress(clock, err)};
     LocalDisk disk;
     const TreeViews views{.find_links = options.find_links,
                           .precompressed = options.precompressed,
@@ -120,7 +137,7 @@ Json report_json(const CheckReport& report) {
 }  // namespace
 
 int run_publish(const PublishOptions& options, base::Clock& clock, std::ostream& out, std::ostream& err) {
-    const auto report = publish_store(options, clock);
+    const auto report = publish_store(options, clock, err);
     if (!report) {
         err << "wheelyard-indexer: " << base::printable_line(report.error().text()) << '\n';
         return 1;

@@ -24,6 +24,7 @@ struct PublishOptions {
     bool all = false;  // rewrite every page, whatever the tree's serial
     bool json = false;
     bool is_private = false;  // the private indexes instead of the public ones
+    bool quiet = false;       // no progress
 };
 
 struct CheckOptions {

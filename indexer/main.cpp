@@ -81,6 +81,7 @@ Run add_publish(CLI::App& command) {
     command.add_flag(
         "--private", options->is_private,
         "Publish the indexes with read = \"token\" instead of the public ones; the folder gets mode 0700");
+    command.add_flag("-q,--quiet", options->quiet, "No progress on standard error");
     command.add_flag("--json", options->json, "Print JSON");
     return [options](std::ostream& out, std::ostream& err) {
         base::SystemClock clock;

@@ -299,6 +299,7 @@ class PublishRun {
                 if (report_.lagging.size() > lagging_before)
                     done.lagging.insert({name.index, name.project, what.deleted});
                 if (++count % settings_.flush_every == 0) WHEELYARD_TRY(disk_.flush_pending());
+                if (settings_.progress) settings_.progress("pages", count, touched.size());
             }
         }
         if (!bulk) return {};
@@ -343,7 +344,8 @@ class PublishRun {
              .bulk_from = settings_.bulk_from,
              .flush_every = settings_.flush_every,
              .rows_per_read = settings_.rows_per_read,
-             .projects_per_report = settings_.roots == RootPages::all ? settings_.projects_per_report : 0});
+             .projects_per_report = settings_.roots == RootPages::all ? settings_.projects_per_report : 0,
+             .progress = settings_.progress});
         WHEELYARD_TRY(web.run(after, report_.serial, again, indexes));
         for (const Lagging& lagging : web.lagging()) {
             report_.lagging.push_back(lagging);

@@ -13,10 +13,13 @@
 //     TREE/.wheelyard/published.json                       the serial that the tree shows
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "indexer/tree/published_state.hpp"
@@ -55,6 +58,9 @@ struct TreeViews {
 // tree records the rest, and a run with `all` writes them (docs/explanation/decisions/0010). The web UI comes
 // with `all`, or as soon as a file that it may name leaves the tree.
 enum class RootPages { all, prompt };
+
+// Called after each project that a run looked at: `what` it writes, of how many projects.
+using PublishProgress = std::function<void(std::string_view what, std::size_t done, std::size_t projects)>;
 
 struct PublishReport {
     catalog::Serial serial = 0;  // what the tree now shows

@@ -48,6 +48,7 @@ struct PublishSettings {
     std::size_t projects_per_report = pages_per_report;
     // Called for every project that the run reads, as the catalog has it.
     std::function<void(const ProjectName&, const ProjectView&)> on_view = {};
+    PublishProgress progress = {};
 };
 
 [[nodiscard]] base::Result<PublishReport> publish_with(Disk& disk, const catalog::Catalog& catalog,

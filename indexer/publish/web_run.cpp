@@ -185,6 +185,7 @@ base::Status WebRun::write_projects(const TouchedProjects& touched) {
                 lagging_.push_back({name.index, name.project, {}, written.error()});
             }
             if (++count % settings_.flush_every == 0) WHEELYARD_TRY(disk_.flush_pending());
+            if (settings_.progress) settings_.progress("web UI", count, touched.size());
         }
     }
 }

@@ -46,6 +46,7 @@ struct WebSettings {
     std::size_t flush_every = 0;  // projects
     std::size_t rows_per_read = 0;
     std::size_t projects_per_report = 0;  // 0: reports are left to a later run
+    PublishProgress progress = {};
 };
 
 class WebRun {

@@ -3,11 +3,13 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 
 #include "lib/base/clock.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/utf8.hpp"
+#include "lib/io/json.hpp"
 
 namespace wheelyard::io {
 namespace {
@@ -51,11 +53,12 @@ void append_value(std::string& line, std::string_view value) {
     line += cut ? "…\"" : "\"";
 }
 
-void log(std::string_view level, std::string_view event, std::initializer_list<LogField> fields) {
-    auto time = base::render_rfc3339(base::SystemClock().now());
-    time.replace(time.size() - 4, 4, "Z");  // milliseconds are enough here
+std::atomic<bool> is_json = false;
+
+std::string render_text(const std::string& time, std::string_view level, std::string_view event,
+                        std::initializer_list<LogField> fields) {
     std::string line = time + " ";
-    line.append(level).append(" ");
+    line.append(level).append(level.size() < 5 ? "  " : " ");
     append_value(line, event);
     for (const auto& [name, value] : fields) {
         line += ' ';
@@ -63,7 +66,24 @@ void log(std::string_view level, std::string_view event, std::initializer_list<L
         line += '=';
         append_value(line, value);
     }
-    line = base::printable_line(line) + '\n';  // C1 controls and those of direction
+    return base::printable_line(line);  // C1 controls and those of direction
+}
+
+std::string render_json(const std::string& time, std::string_view level, std::string_view event,
+                        std::initializer_list<LogField> fields) {
+    Json line = Json::object({{"time", time}, {"level", level}, {"event", event}});
+    for (const auto& [name, value] : fields) {
+        const bool cut = value.size() > max_value_bytes;
+        line.set(std::string(name), value.substr(0, max_value_bytes) + (cut ? "…" : ""));
+    }
+    return line.render();
+}
+
+void log(std::string_view level, std::string_view event, std::initializer_list<LogField> fields) {
+    auto time = base::render_rfc3339(base::SystemClock().now());
+    time.replace(time.size() - 4, 4, "Z");  // milliseconds are enough here
+    const std::string line =
+        (is_json ? render_json(time, level, event, fields) : render_text(time, level, event, fields)) + '\n';
     std::string_view left = line;
     while (!left.empty()) {
         const auto written = ::write(STDERR_FILENO, left.data(), left.size());
@@ -75,12 +95,16 @@ void log(std::string_view level, std::string_view event, std::initializer_list<L
 
 }  // namespace
 
+void log_as_json(bool on) {
+    is_json = on;
+}
+
 void log_info(std::string_view event, std::initializer_list<LogField> fields) {
-    log("info ", event, fields);
+    log("info", event, fields);
 }
 
 void log_warn(std::string_view event, std::initializer_list<LogField> fields) {
-    log("warn ", event, fields);
+    log("warn", event, fields);
 }
 
 void log_error(std::string_view event, std::initializer_list<LogField> fields) {

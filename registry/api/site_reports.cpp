@@ -277,23 +277,20 @@ std::vector<status::SiteReport> SiteReports::list() const {
     return all;
 }
 
-std::vector<http::Gauge> SiteReports::gauges() const {
+std::vector<http::Sample> SiteReports::samples() const {
     const ConfigView config = config_.held();
     const std::lock_guard<std::mutex> lock(mutex_);
     const base::UnixMicros now = clock_.now();
-    std::vector<http::Gauge> ages;
-    std::vector<http::Gauge> late;
+    std::vector<http::Sample> samples;
     for (const auto& [key, report] : reports_) {
         if (config->is_private(key.first)) continue;  // everyone reads the metrics
-        std::string labels = "index=\"" + key.first + "\",site=\"" + key.second + "\"";
+        const std::string labels = "index=\"" + key.first + "\",site=\"" + key.second + "\"";
         constexpr double us_per_s = 1e6;
-        ages.push_back({"site_report_age_seconds", "Time since the last report of a site",
-                        static_cast<double>(now - report.time) / us_per_s, labels});
-        late.push_back({"site_late", "1 while the next report of a site is overdue",
-                        status::late_ms(report, now) ? 1.0 : 0.0, std::move(labels)});
+        samples.push_back(
+            {"site_report_age_seconds", static_cast<double>(now - report.time) / us_per_s, labels});
+        samples.push_back({"site_late", status::late_ms(report, now) ? 1.0 : 0.0, labels});
     }
-    ages.insert(ages.end(), late.begin(), late.end());
-    return ages;
+    return samples;
 }
 
 }  // namespace wheelyard::registry

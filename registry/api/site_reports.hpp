@@ -71,7 +71,7 @@ class SiteReports {
     [[nodiscard]] std::string why_nobody_takes(const std::string& index,
                                                const status::RequestReport& request) const;
     // The age of each report, and whether its site is late.
-    [[nodiscard]] std::vector<http::Gauge> gauges() const;
+    [[nodiscard]] std::vector<http::Sample> samples() const;
 
   private:
     using Key = std::pair<std::string, std::string>;  // index, site

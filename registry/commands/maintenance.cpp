@@ -215,6 +215,8 @@ base::Status run_backup(const MaintenanceArguments& arguments, const base::Clock
                            arguments.link ? lifecycle::BlobTransfer::link : lifecycle::BlobTransfer::copy,
                            clock, show_progress(arguments, "backup", clock),
                            [&] { return save_suppliers(config.store / "upstream", arguments.folder); }));
+    if (const auto noted = lifecycle::note_backup(config.store, clock.now()); !noted)
+        base::print(stderr, "backup: the metrics will not show it: %s\n", noted.error().text().c_str());
     // A restored queue would request wheels that were built since, and give sites tasks that others have.
     const std::vector<std::string> left_out = database::Store(config.database()).left_out_of_backups();
     if (!arguments.json) print_left_out(left_out);

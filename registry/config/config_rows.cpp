@@ -119,6 +119,7 @@ io::TomlRows<http::ServerSettings> address_rows() {
              .check = must(is_location, "a path like /wheelyard-files, without a trailing slash")})
             .hint("nginx sends the files: its internal location for data/public", R"("/wheelyard-files")"),
         key("log_requests", &S::log_requests).hint("one log line per request"),
+        key("log_json", &S::log_json).hint("each line of the log is a JSON object"),
     };
 }
 

@@ -15,13 +15,14 @@ using io::Json;
 // What is one machine's: its addresses, folders, size and network. [stores] and the key of [attest] are
 // compared by what they are when a node starts (ThisNode), as is [node] lease_s; a name of this list is a
 // key, or a table with all of its keys.
-constexpr std::array<std::string_view, 21> of_one_machine{"attest.key",
+constexpr std::array<std::string_view, 22> of_one_machine{"attest.key",
                                                           "attest.trusted_root",
                                                           "node",
                                                           "pages.logo",
                                                           "server.also_listen",
                                                           "server.io_threads",
                                                           "server.listen",
+                                                          "server.log_json",
                                                           "server.log_requests",
                                                           "server.max_connections",
                                                           "server.max_token_uploads",

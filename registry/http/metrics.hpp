@@ -1,4 +1,4 @@
-// Request counters, and their text for Prometheus. Each I/O thread has its own counters, so that no two
+// Request counters, why the registry is not ready, and the text of all metrics for Prometheus. Each I/O thread has its own counters, so that no two
 // threads write the same one; a scrape sums them.
 #pragma once
 
@@ -6,10 +6,14 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "lib/base/spent.hpp"
+#include "lib/base/text/words.hpp"
+#include "registry/http/metric_rows.hpp"
 #include "registry/http/routes.hpp"
 
 namespace wheelyard::http {
@@ -32,7 +36,7 @@ class RequestMetrics {
     void count_token_busy_upload() { add(token_busy_uploads_, 1); }
 
   private:
-    friend class MetricsText;
+    friend class RequestSamples;
     static constexpr std::size_t statuses = 500;  // 100 to 599
     using Counter = std::atomic<std::uint64_t>;
     struct OfRoute {
@@ -50,24 +54,62 @@ class RequestMetrics {
     Counter token_busy_uploads_ = 0;
 };
 
-// A current value.
-struct Gauge {
-    std::string_view name;  // without the prefix "wheelyard_"
-    std::string_view help;
+// One value of a metric.
+struct Sample {
+    Metric metric;
     double value = 0;
-    std::string labels = {};  // as rendered: `index="main"`; gauges of one name follow each other
+    std::string labels = {};       // as rendered: `index="main"`
+    std::string_view suffix = {};  // of a summary or a histogram: "_sum"
+};
+
+[[nodiscard]] std::string render_number(double value);
+// The two samples of a summary without labels.
+void add_spent(std::vector<Sample>& samples, Metric metric, const base::Spent::Sum& spent);
+
+// Why uploads do not become installable now. The first that holds counts, in the order of why_not_ready()
+// (registry/serve/service_state.hpp). Each has an alert rule of its own (docs/reference/prometheus-rules.yml).
+enum class NotReady {
+    draining,
+    no_tree,
+    disk_full,
+    not_writable,
+    publish_fails,
+    publish_lags,
+    pages_behind,
+    node_stopped,
+    reading_only,
+    clock_differs,
+    store_of_another,
+    newer_catalog,
+};
+inline constexpr auto not_ready_words =
+    base::words<NotReady>({{NotReady::draining, "draining"},
+                           {NotReady::no_tree, "no_tree"},
+                           {NotReady::disk_full, "disk_full"},
+                           {NotReady::not_writable, "not_writable"},
+                           {NotReady::publish_fails, "publish_fails"},
+                           {NotReady::publish_lags, "publish_lags"},
+                           {NotReady::pages_behind, "pages_behind"},
+                           {NotReady::node_stopped, "node_stopped"},
+                           {NotReady::reading_only, "reading_only"},
+                           {NotReady::clock_differs, "clock_differs"},
+                           {NotReady::store_of_another, "store_of_another"},
+                           {NotReady::newer_catalog, "newer_catalog"}});
+struct WhyNotReady {
+    NotReady reason;
+    std::string text;  // a line of /readyz
 };
 
 // State of the service behind the server. Read on an I/O thread, so the function must not block.
 struct ServiceState {
-    std::string not_ready = {};  // why uploads do not become installable now; empty if they do
-    std::vector<Gauge> gauges = {};
+    std::optional<WhyNotReady> not_ready = {};  // absent: what is uploaded becomes installable
+    std::vector<Sample> samples = {};
     std::string note = {};  // more that /readyz says while it is ready: a line of text, or nothing
 };
 using ServiceStateFunction = std::function<ServiceState()>;
 
 [[nodiscard]] std::string render_metrics(const std::vector<const RequestMetrics*>& threads,
-                                         const std::vector<Gauge>& gauges);
+                                         std::vector<Sample> samples);
 
 inline constexpr std::string_view metrics_content_type = "text/plain; version=0.0.4; charset=utf-8";
 

@@ -59,6 +59,7 @@ Doors::Doors(http::Server started, const ServiceParts& parts, Writer& writer, Se
 base::Result<std::unique_ptr<Doors>> Doors::open(const Claim& claim, KeptParts& kept, PublishQueue& pages,
                                                  ServingParts& services, const Chores& chores) {
     const ServiceParts parts{.config = claim.live,
+                             .blobs = *kept.blobs,
                              .pages = pages,
                              .writer = kept.writer,
                              .tasks = *kept.tasks,

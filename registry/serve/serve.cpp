@@ -103,6 +103,7 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
                        const RenderProject& render, const ShowStatus& show_status, const base::Clock& clock) {
     StopSignals stop;
     WHEELYARD_ASSIGN(const RegistryConfig file, read_config(arguments.config));
+    io::log_as_json(file.server.log_json);
     if (arguments.check) {
         const auto unit = find_service_unit(arguments.config);
         WHEELYARD_TRY(base::stay_owner_of(file.store));

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include "lib/store/blobs/store.hpp"
 #include "lib/store/commit/publishing.hpp"
 #include "lib/store/commit/writer.hpp"
 #include "lib/store/tasks/task_store.hpp"
@@ -27,13 +29,14 @@ struct Readiness {
     std::string write_failure = {};  // of the last trial writes, as /readyz says it
 };
 
-// Why uploads do not become installable now; empty if they do. A file whose stored bytes are lost or damaged
+// Why uploads do not become installable now; absent if they do. A file whose stored bytes are lost or damaged
 // does not affect other uploads.
-[[nodiscard]] std::string why_not_ready(const Readiness& readiness);
+[[nodiscard]] std::optional<http::WhyNotReady> why_not_ready(const Readiness& readiness);
 
 // Every referenced object outlives the function that uses it.
 struct ServiceParts {
     ConfigView config;
+    const blobs::BlobStore& blobs;
     const PublishQueue& pages;
     const Writer& writer;
     const tasks::TaskStore& tasks;
@@ -45,7 +48,7 @@ struct ServiceParts {
     const ThisNode& node;
 };
 
-// Does not block for long: a few short locks and statvfs(2).
+// Does not block for long: a few short locks, statvfs(2) and what /proc says of this process.
 [[nodiscard]] http::ServiceState look_at_service(const ServiceParts& parts);
 
 }  // namespace wheelyard::registry

@@ -47,7 +47,7 @@ bool is_any_connected(const std::vector<std::string>& addresses) {
     });
 }
 
-double as_gauge(auto value) {
+double as_sample(auto value) {
     return static_cast<double>(value);
 }
 
@@ -254,25 +254,32 @@ std::string ThisNode::reading_only() const {
     return base::render_rfc3339(outage->since) + " until " + base::render_rfc3339(outage->until);
 }
 
-std::string ThisNode::why_not_ready() const {
+std::optional<http::WhyNotReady> ThisNode::why_not_ready() const {
+    using http::NotReady;
+    using Why = http::WhyNotReady;
     const std::string reading = reading_only();
     const auto seen = lease_.seen();
     if (own_store_->is_of_another())
-        return "the store of the wheels is another registry's: the log says more";
+        return Why{NotReady::store_of_another,
+                   "the store of the wheels is another registry's: the log says more"};
     if (own_store_->has_other_history() && may_write())
-        return "degraded: the store of the wheels knows a newer or another copy of this catalog: the log "
-               "says more";
-    if (may_answer()) {
-        if (!reading.empty()) return "degraded: reading only since " + reading + ": " + seen.last_failure;
-        if (!seen.is_clock_off) return {};
-        return "degraded: the clock of this node is " +
-               std::to_string(std::abs(seen.clock_ahead_ms) / 1'000) + " s " +
-               (seen.clock_ahead_ms > 0 ? "ahead of" : "behind") +
-               " the database's: tokens end at other times than at the other nodes. Set the one that is "
-               "wrong";
-    }
-    return "this node is " + std::string(nodes::lease_states.text(seen.state)) + " and answers no page" +
-           (seen.last_failure.empty() ? "" : ": " + seen.last_failure);
+        return Why{NotReady::newer_catalog,
+                   "degraded: the store of the wheels knows a newer or another copy of this catalog: the log "
+                   "says more"};
+    if (!may_answer())
+        return Why{NotReady::node_stopped,
+                   "this node is " + std::string(nodes::lease_states.text(seen.state)) +
+                       " and answers no page" + (seen.last_failure.empty() ? "" : ": " + seen.last_failure)};
+    if (!reading.empty())
+        return Why{NotReady::reading_only,
+                   "degraded: reading only since " + reading + ": " + seen.last_failure};
+    if (!seen.is_clock_off) return std::nullopt;
+    return Why{NotReady::clock_differs,
+               "degraded: the clock of this node is " +
+                   std::to_string(std::abs(seen.clock_ahead_ms) / 1'000) + " s " +
+                   (seen.clock_ahead_ms > 0 ? "ahead of" : "behind") +
+                   " the database's: tokens end at other times than at the other nodes. Set the one that is "
+                   "wrong"};
 }
 
 std::string ThisNode::text() const {
@@ -285,26 +292,19 @@ std::string ThisNode::text() const {
     return others.empty() ? text : text + ", its file differs from " + others;
 }
 
-std::vector<http::Gauge> ThisNode::gauges() const {
+std::vector<http::Sample> ThisNode::samples() const {
     if (is_alone()) return {};
     const auto lease = lease_.seen();
     const auto role = role_.seen();
-    return {{"node_serving", "Whether this node may answer from its pages: 1 or 0", may_answer() ? 1.0 : 0.0},
-            {"node_reading_only", "1 while the database does not answer and this node goes on reading",
-             reading_only().empty() || !may_answer() ? 0.0 : 1.0},
-            {"node_lease_seconds", "Rest of this node's lease", as_gauge(lease.left_ms) / 1000},
-            {"node_lapses", "Leases of this node that ended although it ran, since the start",
-             as_gauge(lease.lapses)},
-            {"node_clock_ahead_seconds", "This node's clock less the database's, at the last renewal",
-             as_gauge(lease.clock_ahead_ms) / 1000},
-            {"node_writer", "1 while this node accepts changes", role.is_writer ? 1.0 : 0.0},
-            {"node_file_differs", "1 while the file of another node differs in what all should have alike",
-             differences().empty() ? 0.0 : 1.0},
-            {"node_knows_writer", "1 while this node writes or knows the one that does",
-             role.is_writer || lease.writer ? 1.0 : 0.0},
-            {"node_lost_histories",
-             "Trees that were made again because the database lost their events, since the start",
-             as_gauge(lost_histories_.load())}};
+    return {{"node_serving", may_answer() ? 1.0 : 0.0},
+            {"node_reading_only", reading_only().empty() || !may_answer() ? 0.0 : 1.0},
+            {"node_lease_seconds", as_sample(lease.left_ms) / 1000},
+            {"node_lapses_total", as_sample(lease.lapses)},
+            {"node_clock_ahead_seconds", as_sample(lease.clock_ahead_ms) / 1000},
+            {"node_writer", role.is_writer ? 1.0 : 0.0},
+            {"node_file_differs", differences().empty() ? 0.0 : 1.0},
+            {"node_knows_writer", role.is_writer || lease.writer ? 1.0 : 0.0},
+            {"node_lost_histories_total", as_sample(lost_histories_.load())}};
 }
 
 }  // namespace wheelyard::registry

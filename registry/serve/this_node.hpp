@@ -73,10 +73,10 @@ class ThisNode {
     [[nodiscard]] std::uint64_t lost_histories() const { return lost_histories_; }
     // "node a: serving, writer, lease 5.3 s"
     [[nodiscard]] std::string text() const;
-    // Empty if it takes part as it should. For /readyz.
-    [[nodiscard]] std::string why_not_ready() const;
+    // Absent if it takes part as it should. For /readyz.
+    [[nodiscard]] std::optional<http::WhyNotReady> why_not_ready() const;
     // For /metrics. None in a registry of one process.
-    [[nodiscard]] std::vector<http::Gauge> gauges() const;
+    [[nodiscard]] std::vector<http::Sample> samples() const;
 
   private:
     ThisNode(const database::Store& store, const LiveConfig& live, const blobs::BlobStore& blobs,

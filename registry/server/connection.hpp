@@ -95,6 +95,8 @@ class Connection {
     [[nodiscard]] IndexEntry entry_of(std::string_view index) const;
     // Where uploads for this route go, as the client reaches the server.
     [[nodiscard]] std::string upload_url(const RequestHead& head, const Route& route) const;
+    // With what the server itself knows.
+    [[nodiscard]] ServiceState service_state();
     [[nodiscard]] Reply readiness();
     [[nodiscard]] Reply metrics();
     [[nodiscard]] bool is_from_proxy() const;

@@ -212,46 +212,41 @@ Reply Connection::answer_route(const RequestHead& head, const Route& route) {
 }
 
 Reply Connection::readiness() {
-    if (shared_.draining) return reply_text(503, "draining\n");
-    if (!loop_.tree().is_there()) return reply_text(503, "the published tree is missing\n");
-    std::string text = "ready\n";
-    if (shared_.settings.service_state) {
-        const ServiceState state = shared_.settings.service_state();
-        if (!state.not_ready.empty()) return reply_text(503, state.not_ready + "\n");
-        text += state.note;
-    }
-    return reply_text(200, std::move(text));
+    const ServiceState state = service_state();
+    if (state.not_ready) return reply_text(503, state.not_ready->text + "\n");
+    return reply_text(200, "ready\n" + state.note);
+}
+
+ServiceState Connection::service_state() {
+    ServiceState state;
+    if (shared_.settings.service_state) state = shared_.settings.service_state();
+    if (!loop_.tree().is_there()) state.not_ready = {NotReady::no_tree, "the published tree is missing"};
+    if (shared_.draining) state.not_ready = {NotReady::draining, "draining"};
+    return state;
 }
 
 Reply Connection::metrics() {
-    const auto uptime = std::chrono::steady_clock::now() - shared_.started;
     const auto number = [](auto value) { return static_cast<double>(value); };
     std::size_t api_requests = shared_.api_requests_now.now();
     for (const OwnerSlots& strangers : shared_.strangers_now)
         api_requests += strangers.now();
-    std::vector<Gauge> gauges{
-        {"connections", "Clients connected", number(shared_.places.connected())},
-        {"max_connections", "Limit of connected clients", number(shared_.settings.max_connections)},
-        {"files_in_progress", "Files and large pages being sent", number(shared_.files_now.now())},
-        {"max_files", "Limit of files being sent", number(shared_.settings.max_files)},
-        {"uploads_in_progress", "Uploads in progress", number(shared_.uploads_now.now())},
-        {"max_uploads", "Limit of uploads in progress", number(shared_.settings.max_uploads)},
-        {"max_token_uploads", "Limit of uploads in progress of one token",
-         number(shared_.settings.max_token_uploads)},
-        {"top_token_uploads", "Uploads in progress of the token with the most",
-         number(shared_.uploads_now.max_held())},
-        {"uploads_waiting_for_page", "Committed uploads whose page is not published yet",
-         number(shared_.waiting_for_page.load())},
-        {"api_requests_in_progress", "API requests in progress", number(api_requests)},
-        {"uptime_seconds", "Time since the server started", std::chrono::duration<double>(uptime).count()}};
-    if (shared_.settings.service_state) {
-        ServiceState state = shared_.settings.service_state();
-        gauges.push_back(
-            {"ready", "1 while /readyz answers 200",
-             state.not_ready.empty() && !shared_.draining && loop_.tree().is_there() ? 1.0 : 0.0});
-        gauges.insert(gauges.end(), state.gauges.begin(), state.gauges.end());
-    }
-    Reply reply = reply_text(200, render_metrics(shared_.metrics, gauges));
+    ServiceState state = service_state();
+    std::vector<Sample> samples{{"connections", number(shared_.places.connected())},
+                                {"max_connections", number(shared_.settings.max_connections)},
+                                {"files_in_progress", number(shared_.files_now.now())},
+                                {"max_files", number(shared_.settings.max_files)},
+                                {"uploads_in_progress", number(shared_.uploads_now.now())},
+                                {"max_uploads", number(shared_.settings.max_uploads)},
+                                {"max_token_uploads", number(shared_.settings.max_token_uploads)},
+                                {"top_token_uploads", number(shared_.uploads_now.max_held())},
+                                {"uploads_waiting_for_page", number(shared_.waiting_for_page.load())},
+                                {"api_requests_in_progress", number(api_requests)},
+                                {"ready", state.not_ready ? 0.0 : 1.0}};
+    for (const auto& [reason, word] : not_ready_words.rows)
+        samples.push_back({"not_ready", state.not_ready && state.not_ready->reason == reason ? 1.0 : 0.0,
+                           "reason=\"" + std::string(word) + "\""});
+    samples.insert(samples.end(), state.samples.begin(), state.samples.end());
+    Reply reply = reply_text(200, render_metrics(shared_.metrics, std::move(samples)));
     reply.replace("Content-Type", metrics_content_type);
     return reply;
 }

@@ -132,7 +132,6 @@ struct ServerShared {
     ForwardService* const forward;      // null: this is the only node
     std::vector<const RequestMetrics*>
         metrics;  // one per I/O thread; complete before the first thread starts
-    const std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
     boost::asio::thread_pool pool;
     // Log-ins and publishers' jobs, which may wait for a provider for seconds.
     boost::asio::thread_pool provider_pool{provider_threads};

@@ -42,6 +42,7 @@ struct ServerSettings {
     std::vector<std::string> trusted_fields = {"X-Forwarded-For", "X-Forwarded-Host",
                                                "X-Forwarded-Proto"};  // of proxy_fields, which they set
     std::string accel_prefix = {};  // for X-Accel-Redirect: the proxy's internal location of the tree
+    bool log_json = false;          // io::log_as_json()
     bool log_requests = false;      // one line per request at level info
     unsigned io_threads = 2;
     unsigned upload_threads = 4;

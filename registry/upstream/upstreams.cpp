@@ -382,27 +382,23 @@ void Upstreams::await_published(const SharedAsk& ask) {
     });
 }
 
-std::vector<http::Gauge> Upstreams::gauges() const {
+std::vector<http::Sample> Upstreams::samples() const {
     if (rules()->served.empty()) return {};
     const auto number = [](const std::atomic<std::uint64_t>& count) { return static_cast<double>(count); };
     std::unique_lock lock(mutex_);
     const std::uint64_t rendered = rendered_.bytes();
     lock.unlock();
-    return {
-        {"upstream_memory_bytes", "Memory that pages of upstreams take",
-         static_cast<double>(store_.memory_bytes() + rendered)},
-        {"upstream_page_requests", "Requests for pages sent to upstreams", number(counts_.page_requests)},
-        {"upstream_pages_unchanged", "Of them, those answered 304", number(counts_.pages_unchanged)},
-        {"upstream_page_failures", "Of them, those without a usable answer", number(counts_.page_failures)},
-        {"upstream_stale_pages", "Answers from a page past its freshness", number(counts_.stale_pages)},
-        {"upstream_files", "Files fetched and stored", number(counts_.files)},
-        {"upstream_file_bytes", "Their size", number(counts_.file_bytes)},
-        {"upstream_file_failures", "Files that could not be fetched or stored",
-         number(counts_.file_failures)},
-        {"upstream_alarms", "Changed hashes: other bytes under a known file name", number(counts_.alarms)},
-        {"upstream_waiting", "Requests to upstreams that wait for a thread",
-         static_cast<double>(page_work_.waiting() + small_file_work_.waiting() +
-                             large_file_work_.waiting())}};
+    return {{"upstream_memory_bytes", static_cast<double>(store_.memory_bytes() + rendered)},
+            {"upstream_page_requests_total", number(counts_.page_requests)},
+            {"upstream_pages_unchanged_total", number(counts_.pages_unchanged)},
+            {"upstream_page_failures_total", number(counts_.page_failures)},
+            {"upstream_stale_pages_total", number(counts_.stale_pages)},
+            {"upstream_files_total", number(counts_.files)},
+            {"upstream_file_bytes_total", number(counts_.file_bytes)},
+            {"upstream_file_failures_total", number(counts_.file_failures)},
+            {"upstream_alarms_total", number(counts_.alarms)},
+            {"upstream_waiting", static_cast<double>(page_work_.waiting() + small_file_work_.waiting() +
+                                                     large_file_work_.waiting())}};
 }
 
 }  // namespace wheelyard::registry

@@ -96,7 +96,7 @@ class Upstreams final : public http::UpstreamService {
     // Changed hashes since the start.
     [[nodiscard]] std::uint64_t alarms() const { return counts_.alarms; }
     // For /metrics. None without upstreams.
-    [[nodiscard]] std::vector<http::Gauge> gauges() const;
+    [[nodiscard]] std::vector<http::Sample> samples() const;
 
   private:
     using Then = std::function<void(http::UpstreamAnswer)>;

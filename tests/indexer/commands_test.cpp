@@ -50,6 +50,31 @@ class ReleasingClock final : public base::Clock {
     int sleeps_ = 0;
 };
 
+TEST_CASE("a long publish shows its progress on standard error, unless it is to be quiet") {
+    // A second passes with each look at it.
+    class RushingClock final : public base::Clock {
+      public:
+        explicit RushingClock(base::UnixMicros start) : now_(start) {}
+        [[nodiscard]] base::UnixMicros now() const override { return now_ += base::second_us; }
+        void sleep_ms(std::int64_t /*duration_ms*/) override {}
+
+      private:
+        mutable base::UnixMicros now_;
+    };
+    StoreFixture store;
+    for (const char* name : {"five", "six", "seven"})
+        store.add("main", name, "1.0", std::string(name) + "-1.0-py3-none-any.whl");
+    for (const bool quiet : {false, true}) {
+        RushingClock clock(store.clock.now());
+        std::ostringstream out;
+        std::ostringstream err;
+        const PublishOptions options{.store = {store.store}, .tree = store.tree, .all = true, .quiet = quiet};
+        CHECK(run_publish(options, clock, out, err) == 0);
+        CHECK((err.str().find("publish: pages of 3 of 3 projects\n") != std::string::npos) != quiet);
+        CHECK(err.str().empty() == quiet);
+    }
+}
+
 TEST_CASE("publish and a repair wait until the server has published") {
     StoreFixture store;
     store.add("main", "six", "1.16.0", "six-1.16.0-py2.py3-none-any.whl");

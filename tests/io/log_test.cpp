@@ -10,6 +10,8 @@
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/temp_dir.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/base/text/utf8.hpp"
+#include "lib/io/json.hpp"
 #include "tests/support/redirected.hpp"
 
 using namespace wheelyard::io;
@@ -60,6 +62,24 @@ TEST_CASE("a value can start neither a line nor a field") {
                   log_info("e", {{"v", row.value}});
               })) == "info  e v=" + std::string(row.shown) + "\n");
     }
+}
+
+TEST_CASE("as JSON a line is one object, whatever the values contain") {
+    const auto line = captured([] {
+        log_as_json(true);
+        log_warn("a.b", {{"v", "x\n\"y\"\x1b\xFF é\u009b"}, {"long", std::string(1 << 20, 'x')}});
+        log_as_json(false);
+    });
+    CHECK(line.find('\n') == line.size() - 1);
+    const auto parsed = parse_json(line);
+    REQUIRE(parsed.has_value());
+    CHECK(base::matches_glob("20*T*:*.???Z", parsed->string_or("time", "")));
+    CHECK(parsed->string_or("level", "") == "warn");
+    CHECK(parsed->string_or("event", "") == "a.b");
+    CHECK(parsed->string_or("v", "") == "x\n\"y\"\x1b\uFFFD é\u009b");
+    CHECK(base::is_printable_line(std::string_view(line).substr(0, line.size() - 1)));
+    CHECK(parsed->string_or("long", "").ends_with("x…"));
+    CHECK(line.size() < 5000);
 }
 
 TEST_CASE("a very long value is cut and marked") {

@@ -12,9 +12,10 @@ add_test(NAME docs-figures-detects COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURR
 add_test(NAME docs-standards COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_SOURCE_DIR}/scripts/generate-standards --check)
 add_test(NAME docs-standards-detects COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/docs/standards_test.py)
 add_test(NAME docs-reports COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/docs/reports_test.py)
+add_test(NAME docs-dashboard COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_SOURCE_DIR}/scripts/generate-dashboard --check)
 add_test(NAME docs-scripts COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/docs/scripts_test.py)
 add_test(NAME docs-pairs COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/docs/check_pairs_test.py)
 set_tests_properties(layers layers-detects layers-lanes layers-shell layers-assets docs-links docs-links-detects docs-layers docs-figures docs-figures-detects
-    docs-standards docs-standards-detects docs-reports docs-scripts docs-pairs PROPERTIES
+    docs-standards docs-standards-detects docs-dashboard docs-reports docs-scripts docs-pairs PROPERTIES
     LABELS checks TIMEOUT 600)
 set_tests_properties(layers-shell PROPERTIES SKIP_RETURN_CODE 77)

@@ -109,7 +109,7 @@ class CacheLimitTest(OwnFarmsCase):
         log = self.farm.log.read_text()
         self.assertIn("upstream.given_back", log)
         metrics = self.farm.get("/metrics")[2].decode()
-        self.assertIn("wheelyard_upstream_given_back_files 1", metrics)
+        self.assertIn("wheelyard_upstream_given_back_files_total 1", metrics)
         self.assertIn(f'wheelyard_upstream_cache_limit_bytes{{upstream="{CACHE}"}} {1 << 20}', metrics)
         events = self.farm.run("wheelyard-registry", "audit", "-c", self.farm.config).stdout
         self.assertIn("larger than max_cache_mib", events)

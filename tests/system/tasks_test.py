@@ -221,7 +221,7 @@ class TasksTest(FarmCase):
         self.asker.ask_for("yard-new")
         self.assertIn("There is no task with this id", self.asker.run("show", old).stderr)
         self.assertEqual(self.asker.show(recent)["state"], "cancelled")
-        self.assertIn("wheelyard_tasks_removed 1\n", farm.get("/metrics")[2].decode())
+        self.assertIn("wheelyard_tasks_removed_total 1\n", farm.get("/metrics")[2].decode())
 
     def test_a_backup_says_that_it_leaves_the_queue_out_and_a_restored_registry_has_an_empty_one(self):
         farm = self.fresh_farm()

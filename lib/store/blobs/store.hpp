@@ -22,6 +22,7 @@
 #include "lib/base/files/fd.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/result.hpp"
+#include "lib/base/spent.hpp"
 
 namespace wheelyard::blobs {
 
@@ -158,6 +159,13 @@ class BlobStore {
     virtual void stop_waiting() const {}
     // Removes what uploads that never ended have left in the store; how many. Those of the last day stay.
     [[nodiscard]] virtual base::Result<std::size_t> drop_unfinished() const { return std::size_t{0}; }
+
+    struct Requests {
+        base::Spent::Sum spent = {};
+        std::uint64_t failed = 0;  // without an answer, or with an error that says nothing of the blob
+    };
+    // Since the store was opened; each try counts. nullopt: the blobs are files.
+    [[nodiscard]] virtual std::optional<Requests> requests() const { return std::nullopt; }
 
     // Made of these operations:
     [[nodiscard]] base::Result<std::string> store_bytes(std::string_view bytes) const;

@@ -194,6 +194,7 @@ PublishQueue::Lag PublishQueue::lag() const {
     const std::lock_guard lock(mutex_);
     const TimePoint now = std::chrono::steady_clock::now();
     Lag lag{.visible = visible_, .wanted = wanted_, .lagging_pages = lagging_.size()};
+    lag.failures = failures_ + failed_root_runs_;
     lag.damaged_pages = static_cast<std::size_t>(std::count_if(lagging_.begin(), lagging_.end(), lacks_blob));
     lag.late_roots = late_roots_.count();
     lag.roots_since_ms = late_roots_.behind_ms(now);
@@ -268,6 +269,7 @@ void PublishQueue::run_once(std::unique_lock<std::mutex>& lock, RootPages roots)
     const TimePoint began = std::chrono::steady_clock::now();
     auto published = publish_without_throwing(publish_, roots);
     const TimePoint ended = std::chrono::steady_clock::now();
+    spent_.add(ended - began);
     lock.lock();
     if (!published && roots == RootPages::all) {
         // The failure may be limited to a root page: run again without root pages, which answers the waiters.

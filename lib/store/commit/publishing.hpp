@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "lib/base/result.hpp"
+#include "lib/base/spent.hpp"
 #include "lib/store/catalog/catalog.hpp"
 
 namespace wheelyard::registry {
@@ -151,8 +152,10 @@ class PublishQueue {
         std::size_t late_roots = 0;       // large root pages that lack names
         std::int64_t roots_since_ms = 0;  // for how long they have lacked them
         std::size_t damaged_pages = 0;    // of lagging_pages, those that lack only a lost or damaged blob
+        std::uint64_t failures = 0;       // runs, since the start
     };
     [[nodiscard]] Lag lag() const;
+    [[nodiscard]] base::Spent::Sum spent() const { return spent_.sum(); }  // in runs, failed ones too
 
   private:
     using TimePoint = std::chrono::steady_clock::time_point;
@@ -185,6 +188,7 @@ class PublishQueue {
     void note_failure(catalog::Serial covered, base::Error error);
 
     PublishFunction publish_;
+    base::Spent spent_;
     const std::chrono::milliseconds first_retry_;
     mutable std::mutex mutex_;
     std::condition_variable wake_publisher_, roots_tried_;

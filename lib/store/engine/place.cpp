@@ -32,4 +32,9 @@ std::string fault_of_url(std::string_view text) {
     return {};
 }
 
+base::Spent& spent() {
+    static base::Spent of_process;
+    return of_process;
+}
+
 }  // namespace wheelyard::database

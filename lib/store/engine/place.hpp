@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "lib/base/spent.hpp"
+
 namespace wheelyard::database {
 
 struct Place {
@@ -16,5 +18,8 @@ struct Place {
 // Empty if `url` names a database without a password, otherwise what is wrong. A password in it would be in
 // the list of processes, and in messages.
 [[nodiscard]] std::string fault_of_url(std::string_view url);
+
+// What this process has spent in statements of its databases, over all connections.
+[[nodiscard]] base::Spent& spent();
 
 }  // namespace wheelyard::database

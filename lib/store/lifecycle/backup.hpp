@@ -51,6 +51,10 @@ using BackupStep = std::function<base::Status()>;
                                                  const base::Clock& clock,
                                                  const BackupProgress& progress = {},
                                                  const BackupStep& before_catalog = {});
+// `data`/last-backup.json: when the last complete backup was made. A backup that lacks blobs is complete.
+[[nodiscard]] base::Status note_backup(const std::filesystem::path& data, base::UnixMicros time);
+[[nodiscard]] base::UnixMicros last_backup(const std::filesystem::path& data);  // 0: none
+
 // "backup.store_there": `store` has a catalog already.
 [[nodiscard]] base::Result<BackupReport> restore(const std::filesystem::path& from,
                                                  const database::Place& store,

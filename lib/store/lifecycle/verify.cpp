@@ -3,10 +3,17 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <future>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <set>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
@@ -26,21 +33,95 @@ bool is_cached_copy(const catalog::FileRow& file) {
     return dot != std::string::npos && file.uploaded_by == "upstream:" + file.index.substr(dot + 1);
 }
 
+// The first reads of blobs, in the order in which they were asked for, by threads of its own. Without
+// threads each is made when its result is taken.
+class FirstReads {
+  public:
+    using Read =
+        std::function<base::Result<std::string>(const std::string& sha256)>;  // the hash of the bytes
+    using Hash = std::future<base::Result<std::string>>;
+
+    FirstReads(std::size_t threads, Read read) : read_(std::move(read)) {
+        for (std::size_t number = 0; number < threads; ++number)
+            threads_.emplace_back([this] { run(); });
+    }
+    ~FirstReads() {  // what has not begun is dropped
+        {
+            const std::lock_guard lock(mutex_);
+            is_stopping_ = true;
+        }
+        wake_.notify_all();
+        for (std::thread& thread : threads_)
+            thread.join();
+    }
+    FirstReads(const FirstReads&) = delete;
+    FirstReads& operator=(const FirstReads&) = delete;
+
+    [[nodiscard]] Hash ask(const std::string& sha256) {
+        if (threads_.empty()) return std::async(std::launch::deferred, read_, sha256);
+        std::packaged_task<base::Result<std::string>()> task([this, sha256] { return read_(sha256); });
+        Hash hash = task.get_future();
+        const std::lock_guard lock(mutex_);
+        tasks_.push_back(std::move(task));
+        wake_.notify_one();
+        return hash;
+    }
+
+  private:
+    void run() {
+        std::unique_lock lock(mutex_);
+        while (true) {
+            wake_.wait(lock, [this] { return is_stopping_ || !tasks_.empty(); });
+            if (is_stopping_) return;
+            auto task = std::move(tasks_.front());
+            tasks_.pop_front();
+            lock.unlock();
+            task();
+            lock.lock();
+        }
+    }
+
+    const Read read_;
+    std::mutex mutex_;
+    std::condition_variable wake_;
+    std::deque<std::packaged_task<base::Result<std::string>()>> tasks_;
+    bool is_stopping_ = false;
+    std::vector<std::thread> threads_;
+};
+
+// One thread decides, in the order of the hashes, and reads again what was read wrong; only the first reads
+// of blobs are made ahead of it.
 class Scrub {
   public:
     Scrub(const LifecycleParts& place, base::Clock& clock, const VerifySettings& settings,
           const VerifyHooks& hooks)
-        : place_(place), clock_(clock), settings_(settings), hooks_(hooks), started_(clock.now()) {}
+        : place_(place),
+          clock_(clock),
+          settings_(settings),
+          hooks_(hooks),
+          started_(clock.now()),
+          readers_(place.blobs.serves_files() && settings.bytes_per_second == 0 ? remote_readers : 0),
+          first_reads_(readers_,
+                       [this](const std::string& sha256) { return read_once(sha256, readers_ == 0); }) {}
 
     base::Result<VerifyReport> run() {
         WHEELYARD_TRY(read_state());
         // First, because it is fast and a damaged catalog makes the other findings doubtful.
         WHEELYARD_TRY(check_catalog());
         WHEELYARD_TRY(release_earlier());
-        WHEELYARD_TRY(
-            blobs::for_each_two_digits([&](const std::string& digits) { return scrub_some(digits); }));
+        WHEELYARD_TRY(blobs::for_each_two_digits([&](const std::string& digits) -> base::Status {
+            WHEELYARD_TRY(begin_part(digits));
+            // Parts of few blobs are read together.
+            while (!parts_.empty() && (readers_ == 0 || awaited_ > 2 * readers_))
+                WHEELYARD_TRY(end_first_part());
+            return {};
+        }));
+        while (!parts_.empty())
+            WHEELYARD_TRY(end_first_part());
         WHEELYARD_TRY(check_history());
-        WHEELYARD_TRY(base::remove_file(settings_.state_file));
+        WHEELYARD_TRY(base::replace_file(
+            settings_.state_file,
+            io::Json::object({{"format", format_name}, {"finished", clock_.now()}}).render() + "\n", 0600));
         return std::move(report_);
     }
 
@@ -112,26 +193,50 @@ class Scrub {
         return {};
     }
 
-    base::Status scrub_some(std::string_view two_digits) {
+    // The blobs whose hash begins with two digits, what the catalog says of them, and their first reads.
+    struct Part {
+        std::string two_digits;
+        std::vector<blobs::StoredBlob> blobs;  // those that are due
+        std::map<std::string, catalog::BlobRow> rows;
+        std::vector<FirstReads::Hash> hashes = {};  // of `blobs`
+    };
+
+    base::Status begin_part(const std::string& two_digits) {
         if (two_digits < std::string_view(after_).substr(0, 2)) return {};
-        WHEELYARD_ASSIGN(const auto blobs, place_.blobs.list(two_digits));
-        WHEELYARD_ASSIGN(auto rows, rows_of(two_digits));
-        for (const auto& blob : blobs) {
-            const auto row = rows.find(blob.sha256);
-            const bool has_row = row != rows.end();
-            if (blob.sha256 > after_) {
-                if (!has_row) count_orphan(blob);
-                WHEELYARD_TRY(scrub_blob(blob, has_row ? row->second.size_bytes : blob.size_bytes));
-            }
-            if (has_row) rows.erase(row);
+        Part& part = parts_.emplace_back(Part{two_digits, {}, {}});
+        WHEELYARD_ASSIGN(part.blobs, place_.blobs.list(two_digits));
+        WHEELYARD_ASSIGN(part.rows, rows_of(two_digits));
+        std::erase_if(part.blobs, [&](const blobs::StoredBlob& blob) {
+            if (blob.sha256 > after_) return false;
+            part.rows.erase(blob.sha256);
+            return true;
+        });
+        for (const blobs::StoredBlob& blob : part.blobs)
+            part.hashes.push_back(first_reads_.ask(blob.sha256));
+        awaited_ += part.blobs.size();
+        return {};
+    }
+
+    base::Status end_first_part() {
+        Part part = std::move(parts_.front());
+        parts_.pop_front();
+        awaited_ -= part.blobs.size();
+        for (std::size_t at = 0; at < part.blobs.size(); ++at) {
+            const blobs::StoredBlob& blob = part.blobs[at];
+            const auto row = part.rows.find(blob.sha256);
+            const bool has_row = row != part.rows.end();
+            if (!has_row) count_orphan(blob);
+            WHEELYARD_TRY(
+                scrub_blob(blob, has_row ? row->second.size_bytes : blob.size_bytes, part.hashes[at].get()));
+            if (has_row) part.rows.erase(row);
         }
-        for (const auto& [sha256, row] : rows) {
+        for (const auto& [sha256, row] : part.rows) {
             // Checked again: an upload may have stored the blob after they were listed.
             if (!row.referenced) continue;
             WHEELYARD_ASSIGN(const auto there, place_.blobs.find(sha256));
             if (!there) WHEELYARD_TRY(find_missing({.sha256 = sha256, .size_bytes = row.size_bytes}));
         }
-        after_ = std::string(two_digits) + std::string(62, 'f');
+        after_ = part.two_digits + std::string(62, 'f');
         return report_.bytes == noted_bytes_ ? base::Status{}
                                              : write_state();  // where there is none, no fsync
     }
@@ -158,8 +263,9 @@ class Scrub {
         if (!oldest_orphan_ || blob.stored < oldest_orphan_->stored) oldest_orphan_ = blob;
     }
 
-    base::Status scrub_blob(const blobs::StoredBlob& blob, std::uint64_t size_in_catalog) {
-        const auto found = read_twice(blob.sha256);
+    base::Status scrub_blob(const blobs::StoredBlob& blob, std::uint64_t size_in_catalog,
+                            base::Result<std::string> first) {
+        const auto found = read_twice(blob.sha256, std::move(first));
         if (!found && found.error().os_error == ENOENT) return {};  // collected in the meantime
         const bool is_intact = found && *found == blob.sha256;
         bool is_other = false;  // An upload that repairs it may make it shorter while it is read.
@@ -185,20 +291,21 @@ class Scrub {
             WHEELYARD_TRY(quarantine(blob, "damaged"));
         }
         after_ = blob.sha256;
+        if (readers_ > 0) show_progress(0);
         if (report_.bytes - noted_bytes_ >= verify_note_bytes) WHEELYARD_TRY(write_state());
         return {};
     }
 
     // The hash of the bytes that two reads give, or one that is right; empty where they differ.
-    base::Result<std::string> read_twice(const std::string& sha256) {
-        WHEELYARD_ASSIGN(std::string first, read_once(sha256));
-        if (first == sha256) return first;
+    base::Result<std::string> read_twice(const std::string& sha256, base::Result<std::string> first) {
+        if (!first || *first == sha256) return first;
         WHEELYARD_ASSIGN(const std::string second, read_once(sha256));
-        return second == first ? first : std::string();
+        return second == *first ? *first : std::string();
     }
 
-    base::Result<std::string> read_once(const std::string& sha256) {
-        auto found = hash_from_medium(sha256);
+    // `is_alone`: on the thread that decides, which keeps the pace and shows the progress.
+    base::Result<std::string> read_once(const std::string& sha256, bool is_alone = true) {
+        auto found = hash_from_medium(sha256, is_alone);
         if (!found && is_damage(found.error())) return "unreadable";
         return found;
     }
@@ -212,14 +319,14 @@ class Scrub {
         return is_unreadable || error.kind == base::ErrorKind::malformed;
     }
 
-    base::Result<std::string> hash_from_medium(const std::string& sha256) {
+    base::Result<std::string> hash_from_medium(const std::string& sha256, bool is_alone) {
         WHEELYARD_ASSIGN(const auto reader, place_.blobs.open(sha256, blobs::ReadFrom::medium));
         base::Digest digest(base::DigestKind::sha256);
         WHEELYARD_TRY(
             base::for_each_piece(*reader, verify_step_bytes, [&](std::string_view piece) -> base::Status {
                 if (hooks_.stops && hooks_.stops()) return fail_stopped();
                 digest.update(piece);
-                keep_pace(piece.size());
+                if (is_alone) keep_pace(piece.size());
                 return {};
             }));
         return base::encode_hex(digest.finish());
@@ -237,6 +344,10 @@ class Scrub {
             const double elapsed_ms = static_cast<double>(clock_.now() - started_) / 1000;
             if (due_ms > elapsed_ms + 1) clock_.sleep_ms(static_cast<std::int64_t>(due_ms - elapsed_ms));
         }
+        show_progress(bytes);
+    }
+
+    void show_progress(std::size_t bytes) {
         if (!hooks_.progress) return;
         const std::string two = after_.substr(0, 2);
         const std::string raw = two.empty() ? std::string("\0", 1) : base::decode_hex(two).value_or("\0");
@@ -385,6 +496,7 @@ class Scrub {
     }
 
     base::Status read_state() {
+        finished_ = last_finished(settings_.state_file);
         if (settings_.restart) return {};
         const auto text = base::read_file(settings_.state_file, max_verify_state_bytes);
         if (!text) return text.error().os_error == ENOENT ? base::Status() : base::fail(text.error());
@@ -408,7 +520,8 @@ class Scrub {
                                                     {"after", after_},
                                                     {"started", started_},
                                                     {"blobs", report_.blobs},
-                                                    {"bytes", report_.bytes}})
+                                                    {"bytes", report_.bytes},
+                                                    {"finished", finished_}})
                                           .render() +
                                       "\n",
                                   0600);
@@ -419,13 +532,18 @@ class Scrub {
     const VerifySettings& settings_;
     const VerifyHooks& hooks_;
     const base::UnixMicros started_;
-    std::string after_;  // everything up to this hash is done
+    base::UnixMicros finished_ = 0;  // the run before
+    std::string after_;              // everything up to this hash is done
     std::uint64_t noted_bytes_ = 0;
     std::uint64_t read_ = 0;
     VerifyReport report_;
     std::optional<blobs::StoredBlob> control_;  // was intact
     std::optional<blobs::StoredBlob> oldest_orphan_;
     std::vector<std::pair<catalog::FileName, std::string>> quarantined_;  // by this run, and why
+    std::deque<Part> parts_;                                              // begun, in order
+    std::size_t awaited_ = 0;                                             // blobs in them
+    const std::size_t readers_;
+    FirstReads first_reads_;  // last: its threads use all of the above
 };
 
 }  // namespace
@@ -441,6 +559,13 @@ base::Result<bool> restore_from(const std::filesystem::path& file, const std::st
     if (staged.finish() != sha256) return false;
     WHEELYARD_TRY(blobs.store(std::move(staged)));
     return true;
+}
+
+base::UnixMicros last_finished(const std::filesystem::path& state_file) {
+    const auto text = base::read_file(state_file, max_verify_state_bytes);
+    const auto document = text ? io::parse_json(*text) : tl::unexpected(text.error());
+    if (!document || document->string_or("format", "") != format_name) return 0;
+    return document->int_or("finished", 0);
 }
 
 base::Result<VerifyReport> verify(const LifecycleParts& place, base::Clock& clock,

@@ -12,7 +12,10 @@
 // The state file, such as `verify.json` of the data folder, records progress, so that a stopped run continues
 // where it was:
 //
-//     {"format":"wheelyard.verify/1","after":"ab3f…","started":1795176000000000,"blobs":1200,"bytes":73400320}
+//     {"format":"wheelyard.verify/1","after":"ab3f…","started":1795176000000000,"blobs":1200,"bytes":73400320,
+//      "finished":1795089600000000}
+//
+// `finished` is the end of the last complete run, which leaves nothing else there.
 #pragma once
 
 #include <cstddef>
@@ -39,6 +42,11 @@ inline constexpr std::size_t verify_step_bytes = base::mib;
 inline constexpr std::uint64_t verify_note_bytes = 256 * base::mib;
 inline constexpr std::uint64_t max_verify_state_bytes = 64 * base::kib;
 inline constexpr std::size_t rows_at_once = 1'000;
+
+// Of a store that is asked over a network, where each read waits for the answer: blobs that are read at once,
+// with a connection and at most 8 MiB each. Only without bytes_per_second: what is to be slow reads one at a
+// time.
+inline constexpr std::size_t remote_readers = 8;
 
 struct VerifySettings {
     std::filesystem::path state_file;               // the progress of runs of one kind
@@ -78,6 +86,9 @@ struct VerifyHooks {
 // other bytes.
 [[nodiscard]] base::Result<bool> restore_from(const std::filesystem::path& file, const std::string& sha256,
                                               const blobs::BlobStore& blobs);
+
+// When the last run with this state file was complete, whatever it found; 0: none was.
+[[nodiscard]] base::UnixMicros last_finished(const std::filesystem::path& state_file);
 
 // Error "verify.reader": see above.
 [[nodiscard]] base::Result<VerifyReport> verify(const LifecycleParts& place, base::Clock& clock,

@@ -158,13 +158,11 @@ base::Status CacheLimit::remove_blobs(const catalog::Catalog& reader, const base
     return {};
 }
 
-std::vector<http::Gauge> CacheLimit::gauges() const {
+std::vector<http::Sample> CacheLimit::samples() const {
     const ConfigView config = parts_.config.held();
     if (!has_cache_limit(config)) return {};
-    std::vector<http::Gauge> gauges{
-        {"upstream_given_back_files", "Fetched files evicted", static_cast<double>(files_)},
-        {"upstream_given_back_bytes", "Their size", static_cast<double>(bytes_)}};
-    std::vector<http::Gauge> limits;
+    std::vector<http::Sample> samples{{"upstream_given_back_files_total", static_cast<double>(files_)},
+                                      {"upstream_given_back_bytes_total", static_cast<double>(bytes_)}};
     const std::lock_guard lock(mutex_);
     for (const IndexConfig& index : config->indexes) {
         if (index.is_private) continue;  // everyone reads the metrics
@@ -172,14 +170,12 @@ std::vector<http::Gauge> CacheLimit::gauges() const {
             const auto bytes = cached_.find(upstream.cache_index);
             if (bytes == cached_.end()) continue;
             const std::string label = "upstream=\"" + upstream.cache_index + "\"";
-            gauges.push_back({"upstream_cache_bytes", "Fetched files in the cache",
-                              static_cast<double>(bytes->second), label});
-            limits.push_back({"upstream_cache_limit_bytes", "max_cache_mib of the upstream",
-                              static_cast<double>(upstream.max_cache_bytes), label});
+            samples.push_back({"upstream_cache_bytes", static_cast<double>(bytes->second), label});
+            samples.push_back(
+                {"upstream_cache_limit_bytes", static_cast<double>(upstream.max_cache_bytes), label});
         }
     }
-    gauges.insert(gauges.end(), limits.begin(), limits.end());
-    return gauges;
+    return samples;
 }
 
 }  // namespace wheelyard::registry

@@ -49,7 +49,7 @@ class CacheLimit {
     // The first round begins at once. Without a limit it does nothing.
     explicit CacheLimit(const CacheLimitParts& parts);
     // For /metrics. None without limits.
-    [[nodiscard]] std::vector<http::Gauge> gauges() const;
+    [[nodiscard]] std::vector<http::Sample> samples() const;
 
   private:
     void run_round(const base::Clock& clock);

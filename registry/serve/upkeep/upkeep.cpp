@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "lib/io/log.hpp"
+#include "lib/store/lifecycle/backup.hpp"
+#include "lib/store/lifecycle/verify.hpp"
 #include "registry/intake/quota.hpp"
 
 namespace wheelyard::registry {
@@ -53,6 +55,9 @@ void Upkeep::look() {
     if (const auto kept = config->room().keep_reserve(); !kept)
         io::log_warn("upkeep.no_reserve", {{"error", kept.error().text()}});
     seen.has_reserve = config->room().has_reserve();
+    seen.last_scrub = std::max(lifecycle::last_finished(config->store / "scrub.json"),
+                               lifecycle::last_finished(config->store / "verify.json"));
+    seen.last_backup = lifecycle::last_backup(config->store);
     const std::lock_guard lock(mutex_);
     if (seen.write_failure != seen_.write_failure)
         io::log_warn("upkeep.write", {{"failure", !written        ? written.error().text()

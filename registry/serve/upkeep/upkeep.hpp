@@ -1,5 +1,5 @@
-// What `serve` looks after every few seconds: whether commits succeed, the reserve on the disk, and the usage
-// of the indexes that have quotas.
+// What `serve` looks after every few seconds: whether commits succeed, the reserve on the disk, the usage of
+// the indexes that have quotas, and when the store was last scrubbed and backed up.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +31,8 @@ class Upkeep {
         std::string write_failure = {};  // why the last trial writes failed; empty if they succeeded
         std::vector<IndexUsage> usage = {};
         bool has_reserve = false;
+        base::UnixMicros last_scrub = 0;  // or `verify`: the end of the last complete one; 0: none
+        base::UnixMicros last_backup = 0;
     };
     // The arguments must outlive the object. The first look is complete on return.
     Upkeep(ConfigView config, Writer& writer, tasks::TaskStore& tasks,

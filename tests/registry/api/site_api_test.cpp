@@ -179,14 +179,14 @@ TEST_CASE("lists and metrics say which site is late") {
     SiteFixture farm;
     CHECK(farm.send(status::render_site_report(farm.report()), farm.agent) == "200");
     CHECK(farm.ask("listSites", farm.agent)->json.find("\"late\":false") != std::string::npos);
-    CHECK(farm.reports.gauges().back().value == 0);
+    CHECK(farm.reports.samples().back().value == 0);
     farm.clock.sleep_ms(15 * 60'000 + 1);
     CHECK(farm.ask("listSites", farm.agent)->json.find("\"late\":true") != std::string::npos);
-    const auto gauges = farm.reports.gauges();
-    REQUIRE(gauges.size() == 2);
-    CHECK(gauges[0].labels == "index=\"main\",site=\"bede\"");
-    CHECK(gauges[0].value > 900);
-    CHECK(gauges[1].value == 1);
+    const auto samples = farm.reports.samples();
+    REQUIRE(samples.size() == 2);
+    CHECK(samples[0].labels == "index=\"main\",site=\"bede\"");
+    CHECK(samples[0].value > 900);
+    CHECK(samples[1].value == 1);
 }
 
 TEST_CASE("sites of one index are limited, and one that is silent for a month makes room") {
@@ -236,7 +236,7 @@ TEST_CASE("what one node was told the others show, with the requests that ended 
     other.follow();
     REQUIRE(other.list().size() == 1);
     CHECK(seen().sites.at(0).site == "bede");
-    CHECK(other.gauges().size() == 2);
+    CHECK(other.samples().size() == 2);
     open.clear();
     other.follow();
     CHECK(seen().requests.empty());

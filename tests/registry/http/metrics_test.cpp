@@ -2,6 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <set>
+
+#include "tests/support/golden.hpp"
+
 namespace wheelyard::http {
 
 TEST_CASE("counters of all threads add up, durations are cumulative, gauges follow") {
@@ -12,7 +16,7 @@ TEST_CASE("counters of all threads add up, durations are cumulative, gauges foll
     two.count({RouteKind::project_page, 999, 0, 700'000'000});
     two.count_received(7);
     two.count_cut_upload();
-    const std::string text = render_metrics({&one, &two}, {{"connections", "Clients connected", 2.5}});
+    const std::string text = render_metrics({&one, &two}, {{"connections", 2.5}});
     for (const std::string line : {"# TYPE wheelyard_requests_total counter",
                                    "wheelyard_requests_total{route=\"page\",status=\"200\"} 2",
                                    "wheelyard_requests_total{route=\"page\",status=\"599\"} 1",
@@ -30,6 +34,38 @@ TEST_CASE("counters of all threads add up, durations are cumulative, gauges foll
         CHECK(("\n" + text).find("\n" + line + "\n") != std::string::npos);
     }
     CHECK(text.find("status=\"404\"") == std::string::npos);
+}
+
+TEST_CASE("the lines of one metric follow each other, in the order of the table, and a summary has two") {
+    std::vector<Sample> samples{
+        {"site_late", 1, "site=\"a\""}, {"connections", 3}, {"site_late", 0, "site=\"b\""}};
+    add_spent(samples, "publish_duration_seconds", {4, 2.5});
+    const std::string text = render_metrics({}, samples);
+    const auto at = [&](std::string_view line) { return text.find(line); };
+    CHECK(at("wheelyard_connections 3\n") < at("# TYPE wheelyard_publish_duration_seconds summary\n"
+                                               "wheelyard_publish_duration_seconds_sum 2.5\n"
+                                               "wheelyard_publish_duration_seconds_count 4\n"));
+    CHECK(at("wheelyard_site_late{site=\"a\"} 1\nwheelyard_site_late{site=\"b\"} 0\n") != std::string::npos);
+}
+
+// https://prometheus.io/docs/practices/naming and /docs/instrumenting/writing_exporters
+TEST_CASE("the names of the table follow Prometheus, and no two are alike") {
+    std::set<std::string> names;
+    for (const MetricRow& row : metric::rows) {
+        CAPTURE(row.name);
+        CHECK(names.insert(full_name_of(row)).second);
+        CHECK(row.name.ends_with("_total") == (row.type == MetricType::counter));
+        if (row.type == MetricType::histogram || row.type == MetricType::summary)
+            CHECK(unit_of(row) == "seconds");
+        for (const std::string_view other : {"_ms", "_us", "_mib", "_kib", "_count", "_sum", "_bucket"})
+            CHECK_FALSE(row.name.ends_with(other));
+        CHECK_FALSE(row.help.ends_with("."));
+    }
+}
+
+TEST_CASE("the document has every metric of the table") {
+    CHECK(test_support::part_difference("reference/registry-monitoring.md", "metrics",
+                                        render_metric_rows()) == "");
 }
 
 }  // namespace wheelyard::http

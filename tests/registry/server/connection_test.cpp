@@ -688,14 +688,17 @@ TEST_CASE("readiness is what the service says, too") {
     std::atomic<bool> lags = true;
     const Running running([&](ServerSettings& settings) {
         settings.service_state = [&lags] {
-            return ServiceState{lags ? "publishing lags: serial 1 of 2 is out" : "",
-                                {{"serial_visible", "x", 1}}};
+            ServiceState state{.samples = {{"serial_visible", 1}}};
+            if (lags) state.not_ready = {NotReady::publish_lags, "publishing lags: serial 1 of 2 is out"};
+            return state;
         };
     });
     const RawAnswer not_ready = running.ask(get("/readyz"));
     CHECK(not_ready.status == 503);
     CHECK(not_ready.body == "publishing lags: serial 1 of 2 is out\n");
     CHECK(running.ask(get("/metrics")).body.find("\nwheelyard_ready 0\n") != std::string::npos);
+    CHECK(running.ask(get("/metrics")).body.find("\nwheelyard_not_ready{reason=\"publish_lags\"} 1\n") !=
+          std::string::npos);
     lags = false;
     CHECK(running.ask(get("/readyz")).status == 200);
     CHECK(running.ask(get("/metrics")).body.find("\nwheelyard_ready 1\n") != std::string::npos);

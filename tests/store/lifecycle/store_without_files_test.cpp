@@ -2,8 +2,11 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
+#include <latch>
 #include <limits>
+#include <set>
 
 #include "lib/base/files/temp_dir.hpp"
 #include "lib/store/lifecycle/backup.hpp"
@@ -219,6 +222,58 @@ TEST_CASE("without files: of blobs that the store does not give a scrub says not
     blobs.is_away = true;
     blobs.finds_away = 1;
     CHECK(scrub().error().code == "s3.unreachable");
+}
+
+namespace {
+
+// Answers over a network: the first reads wait until as many are under way as may be.
+struct RemoteBlobs : blobs::MemoryBlobs {
+    explicit RemoteBlobs(blobs::MemoryBlobs store) : blobs::MemoryBlobs(std::move(store)) {}
+    bool serves_files() const override { return true; }
+    base::Result<std::unique_ptr<base::Reader>> open(std::string_view sha256,
+                                                     blobs::ReadFrom from) const override {
+        const std::size_t now = ++reading;
+        for (std::size_t most = max_reading; now > most && !max_reading.compare_exchange_weak(most, now);) {
+        }
+        if (++opened <= remote_readers) together.arrive_and_wait();
+        auto reader = blobs::MemoryBlobs::open(sha256, from);
+        --reading;
+        return reader;
+    }
+    mutable std::latch together{remote_readers};
+    mutable std::atomic<std::size_t> opened = 0, reading = 0, max_reading = 0;
+};
+
+}  // namespace
+
+TEST_CASE("blobs of a store over a network are read several at a time, and judged in their order") {
+    WithoutFiles fixture;
+    const auto bad = fixture.add_elsewhere("1.0");
+    std::set<std::string> all{bad.sha256, bad.metadata_sha256};
+    for (int number = 0; number < 998; ++number)
+        all.insert(fixture.memory.store_bytes("blob " + std::to_string(number)).value());
+    fixture.memory.damage(bad.sha256, "other bytes");
+    const RemoteBlobs blobs(std::move(fixture.memory));
+    const LifecycleParts place{
+        .on_catalog = fixture.place.on_catalog, .blobs = blobs, .clock = fixture.clock};
+    std::vector<std::uint64_t> shown;
+    const auto scrub = [&](VerifySettings settings) {
+        settings.state_file = fixture.dir.path() / "verify.json";
+        return verify(place, fixture.clock, settings,
+                      {.show = [](const std::vector<catalog::FileName>&) { return base::Status(); },
+                       .progress = [&](const VerifyProgress& progress) { shown.push_back(progress.blobs); }});
+    };
+    const auto report = scrub({}).value();
+    CHECK(report.blobs == all.size());
+    REQUIRE(report.faults.size() == 1);
+    CHECK(report.faults[0].code == "damaged");
+    CHECK(fixture.catalog.file("main", bad.filename).value()->state == catalog::FileState::quarantined);
+    CHECK(blobs.max_reading >= remote_readers);
+    CHECK(blobs.max_reading <= remote_readers + 1);  // and the thread that decides
+    CHECK(std::is_sorted(shown.begin(), shown.end()));
+    blobs.max_reading = 0;
+    CHECK(scrub({.bytes_per_second = 1 << 30}).value().blobs == all.size());
+    CHECK(blobs.max_reading == 1);
 }
 
 TEST_CASE("without files: a file is promoted, deleted, and its blobs are collected after the grace") {

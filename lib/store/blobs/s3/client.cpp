@@ -66,6 +66,11 @@ std::optional<base::UnixMicros> time_of(std::string_view text) {
     return time ? std::optional(*time) : std::nullopt;
 }
 
+// Such as 403 and 503. An object may be absent (404), or shorter than the range that is asked for (416).
+bool says_nothing_of_object(int status) {
+    return status >= 300 && status != 404 && status != 416;
+}
+
 std::string joined_host(const base::Url& url) {
     return url.port.empty() ? url.host : url.host + ":" + url.port;
 }
@@ -225,8 +230,10 @@ base::Result<io::HttpAnswer> S3Client::run(const Call& call) const {
         bool has_begun = false;
         const auto asked = std::chrono::steady_clock::now();
         auto answer = run_once(call, has_begun);
-        const bool was_long = std::chrono::steady_clock::now() - asked >
-                              std::chrono::milliseconds(limits_.stall_timeout_ms / 2);
+        const auto took = std::chrono::steady_clock::now() - asked;
+        spent_.add(took);
+        if (!answer || says_nothing_of_object(answer->status)) ++failed_;
+        const bool was_long = took > std::chrono::milliseconds(limits_.stall_timeout_ms / 2);
         if (!answer && was_long) ++silences;
         const bool is_last = number >= tries || silences >= max_silences ||
                              (has_begun && call.sink != nullptr) || is_stopping_;

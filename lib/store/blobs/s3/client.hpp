@@ -115,6 +115,7 @@ class S3Client {
                                                        base::UnixMicros from, int seconds) const;
     // From now on a request is not repeated, and ends when nothing was sent or received for some seconds.
     void stop_waiting() const { is_stopping_ = true; }
+    [[nodiscard]] BlobStore::Requests requests() const { return {spent_.sum(), failed_}; }
     [[nodiscard]] const S3Address& address() const { return address_; }
     // By the store's clock, as far as an answer has shown that it differs from ours.
     [[nodiscard]] base::UnixMicros now() const;
@@ -149,6 +150,8 @@ class S3Client {
     const S3Address address_;
     const std::shared_ptr<S3CredentialSource> credentials_;
     const S3Limits limits_;
+    mutable base::Spent spent_;
+    mutable std::atomic<std::uint64_t> failed_ = 0;  // requests
     mutable std::atomic<bool> is_stopping_ = false;
     mutable std::atomic<std::int64_t> offset_us_ = 0;  // the store's clock minus ours
     mutable std::mutex mutex_;

@@ -67,6 +67,7 @@ class S3Blobs final : public BlobStore {
                                       const TakeBytes& take) const override;
     void stop_waiting() const override { client_->stop_waiting(); }
     [[nodiscard]] base::Result<std::size_t> drop_unfinished() const override;
+    [[nodiscard]] std::optional<Requests> requests() const override { return client_->requests(); }
 
   private:
     [[nodiscard]] base::Status put(const std::string& key, const StagedBlob& staged,

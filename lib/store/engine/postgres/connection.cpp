@@ -11,6 +11,7 @@
 
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/store/engine/place.hpp"
 
 namespace wheelyard::postgres {
 namespace {
@@ -349,6 +350,7 @@ base::Status Connection::send(const std::string& sql, std::span<const Value> val
 }
 
 base::Result<std::unique_ptr<Rows>> Connection::ask(const std::string& sql, std::span<const Value> values) {
+    const base::Spent::Timer timer(database::spent(), 1 + deferred_.size());
     if (!deferred_.empty()) return ask_together(std::exchange(deferred_, {}), sql, values);
     const Time end = after_ms(deadlines_.statement_ms + for_the_answer_ms);
     is_late_ = false;

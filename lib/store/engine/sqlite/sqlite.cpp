@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "lib/base/files/file.hpp"
+#include "lib/store/engine/place.hpp"
 
 namespace wheelyard::sqlite {
 namespace {
@@ -165,6 +166,8 @@ void Statement::bind(int position, std::int64_t value) {
 
 base::Result<bool> Statement::step() {
     if (failed_ != SQLITE_OK) return fail_sqlite(nullptr, failed_);
+    // A row more of the same statement is no further one.
+    const base::Spent::Timer timer(database::spent(), sqlite3_stmt_busy(statement_) == 0 ? 1 : 0);
     const int result = sqlite3_step(statement_);
     if (result == SQLITE_ROW) return true;
     if (result == SQLITE_DONE) return false;
