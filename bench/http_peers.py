@@ -71,17 +71,20 @@ class Devpi:
         if status != 200:
             raise SystemExit(f"devpi login: {status} {text!r}")
         token = json.loads(text)["result"]["password"]
-        auth = {"X-Devpi-Auth": base64.b64encode(f"root:{token}".encode()).decode()}
+        self.auth = {"X-Devpi-Auth": base64.b64encode(f"root:{token}".encode()).decode()}
         status, text = request(self.port, "PUT", "/root/bench", json.dumps({"type": "stage", "bases": []}),
-                               auth | {"Content-Type": "application/json"})
+                               self.auth | {"Content-Type": "application/json"})
         if status != 200:
             raise SystemExit(f"devpi index: {status} {text!r}")
         for wheel in wheels:
-            body, content_type = form_of(wheel)
-            status, text = request(self.port, "POST", "/root/bench/", body, auth | {"Content-Type": content_type})
-            if status != 200:
-                raise SystemExit(f"devpi upload: {status} {text!r}")
+            self.send(wheel)
         self.path = f"/root/bench/+simple/{PROJECT}/"
+
+    def send(self, wheel):
+        body, content_type = form_of(wheel)
+        status, text = request(self.port, "POST", "/root/bench/", body, self.auth | {"Content-Type": content_type})
+        if status != 200:
+            raise SystemExit(f"devpi upload: {status} {text!r}")
 
 
 class PyPiServer:

@@ -15,6 +15,7 @@
 #include "indexer/pages/project_view.hpp"
 #include "indexer/pages/simple_html.hpp"
 #include "indexer/pages/simple_json.hpp"
+#include "indexer/publish/kept_pages.hpp"
 #include "indexer/publish/publish.hpp"
 #include "indexer/tree/disk.hpp"
 #include "indexer/tree/page_files.hpp"
@@ -67,7 +68,7 @@ base::Result<indexer::PublishReport> publish_in_turn(const catalog::Catalog& cat
                                                      const blobs::BlobStore& blobs,
                                                      const registry::RegistryConfig& config,
                                                      base::Clock& clock, registry::RootPages wanted,
-                                                     catalog::Readers readers) {
+                                                     catalog::Readers readers, indexer::KeptPages& kept) {
     const indexer::TreeViews views{.pages = config.pages,
                                    .farm = farm_text(config),
                                    .root_url = config.secure_root_url(),
@@ -77,7 +78,7 @@ base::Result<indexer::PublishReport> publish_in_turn(const catalog::Catalog& cat
     const auto roots =
         wanted == registry::RootPages::all ? indexer::RootPages::all : indexer::RootPages::prompt;
     return indexer::in_turn(clock, [&] {
-        return indexer::publish(catalog, blobs, tree, config.index_names(), clock, views, roots);
+        return indexer::publish(catalog, blobs, tree, config.index_names(), clock, views, roots, &kept);
     });
 }
 
@@ -89,18 +90,27 @@ base::Result<bool> has_private_tree(const catalog::Catalog& catalog, const regis
     return rules.has_private();
 }
 
+// Of the tree for everyone, and of the one of the private indexes.
+struct KeptOfTrees {
+    indexer::KeptPages of_everyone;
+    indexer::KeptPages with_token;
+};
+
 // The tree for everyone, then the one of the private indexes: an index that became private is removed from
 // the first before it appears in the second. `private_tree` is set if there is one.
 base::Result<indexer::PublishReport> publish_trees(const catalog::Catalog& catalog,
                                                    const blobs::BlobStore& blobs,
                                                    const registry::RegistryConfig& config, base::Clock& clock,
-                                                   registry::RootPages wanted, bool& private_tree) {
-    WHEELYARD_ASSIGN(indexer::PublishReport report,
-                     publish_in_turn(catalog, blobs, config, clock, wanted, catalog::Readers::everyone));
+                                                   registry::RootPages wanted, KeptOfTrees& kept,
+                                                   bool& private_tree) {
+    WHEELYARD_ASSIGN(
+        indexer::PublishReport report,
+        publish_in_turn(catalog, blobs, config, clock, wanted, catalog::Readers::everyone, kept.of_everyone));
     WHEELYARD_ASSIGN(private_tree, has_private_tree(catalog, config));
     if (!private_tree) return report;
     WHEELYARD_ASSIGN(indexer::PublishReport more,
-                     publish_in_turn(catalog, blobs, config, clock, wanted, catalog::Readers::with_token));
+                     publish_in_turn(catalog, blobs, config, clock, wanted, catalog::Readers::with_token,
+                                     kept.with_token));
     report.serial = std::min(report.serial, more.serial);
     report.project_pages += more.project_pages;
     report.root_pages += more.root_pages;
@@ -110,6 +120,7 @@ base::Result<indexer::PublishReport> publish_trees(const catalog::Catalog& catal
     std::move(more.lagging.begin(), more.lagging.end(), std::back_inserter(report.lagging));
     std::move(more.late_roots.begin(), more.late_roots.end(), std::back_inserter(report.late_roots));
     report.are_pages_late = report.are_pages_late || more.are_pages_late;
+    report.late_copies += more.late_copies;
     return report;
 }
 
@@ -125,13 +136,14 @@ registry::OpenPublisher in_process_publisher(base::Clock& clock, bool logs) {
             indexer::wheel_list_update(store, config.held()->published(), clock));
         const auto private_keeper = std::make_shared<indexer::WheelListKeeper>(
             indexer::wheel_list_update(store, config.held()->published_private(), clock));
-        return [catalog, keeper, private_keeper, &clock, config, &blobs,
-                logs](registry::RootPages roots) -> base::Result<registry::Published> {
+        return [catalog, keeper, private_keeper, &clock, config, &blobs, logs,
+                kept = std::make_shared<KeptOfTrees>()](
+                   registry::RootPages roots) -> base::Result<registry::Published> {
             const auto alone = config.lock_runs();
             const registry::ConfigView held = config.held();
             bool private_tree = false;
             WHEELYARD_ASSIGN(indexer::PublishReport report,
-                             publish_trees(*catalog, blobs, held, clock, roots, private_tree));
+                             publish_trees(*catalog, blobs, held, clock, roots, *kept, private_tree));
             keeper->want();
             if (private_tree) private_keeper->want();
             if (logs)
@@ -144,7 +156,8 @@ registry::OpenPublisher in_process_publisher(base::Clock& clock, bool logs) {
                                               {"files_linked", std::to_string(report.files_linked)},
                                               {"files_removed", std::to_string(report.files_removed)}});
             registry::Published published(report.serial);
-            published.late_roots = report.late_roots.size() + (report.are_pages_late ? 1 : 0);
+            published.late_roots =
+                report.late_roots.size() + (report.are_pages_late || report.late_copies > 0 ? 1 : 0);
             for (indexer::Lagging& item : report.lagging)
                 published.lagging.push_back({std::move(item.index), std::move(item.project),
                                              std::move(item.filename), std::move(item.error)});

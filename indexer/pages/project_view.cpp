@@ -10,6 +10,7 @@
 #include <numeric>
 #include <optional>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "lib/wheel/version.hpp"
@@ -100,6 +101,18 @@ void sort_files(std::vector<catalog::FileRow>& files) {
 ProjectView make_project_view(std::string project, std::vector<catalog::FileRow> files) {
     sort_files(files);
     return {.project = std::move(project), .files = std::move(files)};
+}
+
+bool is_listed_before(const ListedFile& first, const ListedFile& second) {
+    const auto a = wheel::Version::parse(first.version);
+    const auto b = wheel::Version::parse(second.version);
+    if (a && b) {
+        if (*a < *b) return true;
+        if (*b < *a) return false;
+    } else if (a || b) {
+        return b.has_value();
+    }
+    return std::tie(first.version, first.filename) < std::tie(second.version, second.filename);
 }
 
 bool is_offered(const catalog::FileRow& row, catalog::ProjectStatus status) {

@@ -42,12 +42,20 @@ struct ProjectView {
 // Sorts by version (PEP 440 order, oldest first), then by file name. Invalid versions come first.
 [[nodiscard]] ProjectView make_project_view(std::string project, std::vector<catalog::FileRow> files);
 
+// Says whether every page lists the first file before the second: the order of make_project_view().
+struct ListedFile {
+    std::string_view version;
+    std::string_view filename;
+};
+[[nodiscard]] bool is_listed_before(const ListedFile& first, const ListedFile& second);
+
 // A project as the catalog has it now: its page in `index`, and the files that no page may list. Inherited
 // rows have `index` as their index, because each index has its own copy of the files.
 struct CatalogView {
     std::string source;  // the index that supplies the files
     ProjectView view;
     std::vector<catalog::FileRow> hidden;
+    bool is_whole = true;  // false: only the files that changed (kept_pages.hpp)
 };
 struct ProjectToRead {
     std::string index;

@@ -79,12 +79,13 @@ void append_file_row(std::string& html, const catalog::FileRow& row, const Proje
 
 }  // namespace
 
-void append_project_html(std::string& html, const ProjectView& view) {
-    constexpr std::size_t typical_file_bytes = 600;
-    html.reserve(html.size() + (view.files.size() + 1) * typical_file_bytes);
+void append_html_row(std::string& rows, const catalog::FileRow& row, const ProjectView& view) {
+    append_file_row(rows, row, view, "../../");
+}
+
+void append_project_html(std::string& html, const ProjectView& view, std::string_view rows) {
     append_page_start(html, "Links for ", view.project, status_meta(view));
-    for (const auto& row : view.files)
-        append_file_row(html, row, view, "../../");
+    html += rows;
     for (const auto& file : view.variants) {
         html += "<a href=\"";
         append_variants_link(html, file);
@@ -98,8 +99,11 @@ void append_project_html(std::string& html, const ProjectView& view) {
 }
 
 std::string render_project_html(const ProjectView& view) {
+    std::string rows;
+    for (const auto& row : view.files)
+        append_html_row(rows, row, view);
     std::string html;
-    append_project_html(html, view);
+    append_project_html(html, view, rows);
     return html;
 }
 

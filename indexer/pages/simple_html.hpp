@@ -16,8 +16,10 @@
 
 namespace wheelyard::indexer {
 
-// Appends, so that a caller can reuse one buffer for many pages.
-void append_project_html(std::string& html, const ProjectView& view);
+// Appends, so that a caller can reuse one buffer for many pages. `rows`: of all files in the view's order, by
+// append_html_row(); the view's own files are not read.
+void append_project_html(std::string& html, const ProjectView& view, std::string_view rows);
+void append_html_row(std::string& rows, const catalog::FileRow& row, const ProjectView& view);
 [[nodiscard]] std::string render_project_html(const ProjectView& view);
 // `projects`: normalised names, sorted.
 [[nodiscard]] std::string render_root_html(const std::vector<std::string>& projects);

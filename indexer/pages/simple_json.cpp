@@ -24,18 +24,6 @@ void append_member(std::string& json, std::string_view name, std::string_view te
     append_json_text(json, text);
 }
 
-void append_file_object(std::string& json, const catalog::FileRow& row, const ProjectView& view) {
-    json += R"({"filename":)";
-    append_json_text(json, row.filename);
-    json += R"(,"url":")";
-    append_file_link(json, row);
-    json += '"';
-    simple::append_json_members(json, row);
-    if (has_attestations_url(view, row))
-        append_member(json, "provenance", attestations_url(view.root_url, row));
-    json += '}';
-}
-
 // The members of a file that are meaningful for a version's variants (PEP 825).
 void append_variants_object(std::string& json, const catalog::VariantsFile& file) {
     json += R"({"filename":)";
@@ -46,7 +34,7 @@ void append_variants_object(std::string& json, const catalog::VariantsFile& file
     json.append(R"(,"size":)").append(std::to_string(file.size_bytes));
     json += R"(,"upload-time":")";
     base::append_rfc3339(json, file.upload_time);
-    json += R"("})";
+    json += R"("},)";
 }
 
 // PEP 792: `reason` is optional.
@@ -69,28 +57,41 @@ void append_list(std::string& json, std::string_view name, const Items& items, A
 
 }  // namespace
 
-void append_project_json(std::string& json, const ProjectView& view) {
-    constexpr std::size_t typical_file_bytes = 600;
-    json.reserve(json.size() + (view.files.size() + 1) * typical_file_bytes);
-    const bool has_sizes = std::all_of(view.files.begin(), view.files.end(),
-                                       [](const catalog::FileRow& row) { return row.size_bytes > 0; });
-    json += has_sizes ? meta : meta_without_sizes;
+// Each ends in a comma, so that rows can be put between others.
+void append_json_row(std::string& rows, const catalog::FileRow& row, const ProjectView& view) {
+    rows += R"({"filename":)";
+    append_json_text(rows, row.filename);
+    rows += R"(,"url":")";
+    append_file_link(rows, row);
+    rows += '"';
+    simple::append_json_members(rows, row);
+    if (has_attestations_url(view, row))
+        append_member(rows, "provenance", attestations_url(view.root_url, row));
+    rows += "},";
+}
+
+void append_project_json(std::string& json, const ProjectView& view, const JsonRows& rows) {
+    json += rows.has_sizes ? meta : meta_without_sizes;
     append_member(json, "name", view.project);
     append_status(json, view);
-    append_list(json, "versions", versions_of(view),
+    append_list(json, "versions", rows.versions,
                 [&](const auto version) { append_json_text(json, version); });
-    append_list(json, "files", view.files, [&](const auto& row) { append_file_object(json, row, view); });
-    for (const auto& file : view.variants) {  // their wheels are in the list, before them
-        json.back() = ',';
+    json += R"(,"files":[)";
+    json += rows.text;
+    for (const auto& file : view.variants)  // their wheels are in the list, before them
         append_variants_object(json, file);
-        json += ']';
-    }
-    json += "}\n";
+    if (json.back() == ',') json.pop_back();
+    json += "]}\n";
 }
 
 std::string render_project_json(const ProjectView& view) {
+    std::string text;
+    for (const auto& row : view.files)
+        append_json_row(text, row, view);
+    const bool has_sizes = std::all_of(view.files.begin(), view.files.end(),
+                                       [](const catalog::FileRow& row) { return row.size_bytes > 0; });
     std::string json;
-    append_project_json(json, view);
+    append_project_json(json, view, {text, versions_of(view), has_sizes});
     return json;
 }
 

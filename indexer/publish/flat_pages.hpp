@@ -23,8 +23,8 @@
 
 namespace wheelyard::indexer {
 
-// Some 33,000 files. An installer reads all of it for each command, and each upload writes it again: a larger
-// page would say instead where the files are.
+// Some 33,000 files. An installer reads all of it for each command, and each burst of uploads writes it again:
+// a larger page would say instead where the files are.
 inline constexpr std::size_t max_flat_page_bytes = 16 * base::mib;
 
 // nullopt: there is none, or it is damaged.

@@ -16,10 +16,12 @@
 #include <set>
 #include <utility>
 
+#include "indexer/pages/project_rows.hpp"
 #include "indexer/pages/project_view.hpp"
 #include "indexer/pages/simple_html.hpp"
 #include "indexer/pages/simple_json.hpp"
 #include "indexer/publish/flat_pages.hpp"
+#include "indexer/publish/kept_pages.hpp"
 #include "indexer/publish/machine_wide.hpp"
 #include "indexer/publish/publish_run.hpp"
 #include "indexer/publish/same_history.hpp"
@@ -87,6 +89,8 @@ class PublishRun {
             WHEELYARD_ASSIGN(touched, read_touched(catalog_, inheritance_, 0, report_.serial));
         }
         report_.events = touched.events;
+        if (settings_.kept != nullptr)
+            WHEELYARD_TRY(settings_.kept->follow(catalog_, inheritance_, report_.serial, root_url()));
         for (const auto& stale : state_.lagging) {
             auto& project = touched.projects[{stale.index, stale.project}];
             project.deleted.insert(stale.deleted.begin(), stale.deleted.end());
@@ -101,6 +105,7 @@ class PublishRun {
         for (const auto& folder : new_roots)
             WHEELYARD_TRY(disk_.publish_directory(folder));
         WHEELYARD_TRY(publish_late_pages(indexes, views, done));
+        WHEELYARD_TRY(write_late_copies(done));
         WHEELYARD_TRY(remove_gone_files(touched.projects, done));
         WHEELYARD_TRY(remove_left_projects());
         WHEELYARD_TRY(files_.sync_flat());
@@ -183,7 +188,8 @@ class PublishRun {
                             .views = state_.views,
                             .root_url = state_.root_url,
                             .is_private = state_.is_private,
-                            .copies = state_.copies};
+                            .copies = state_.copies,
+                            .late_copies = state_.late_copies};
         WHEELYARD_ASSIGN(const catalog::EventMark event, catalog_.event_at(report_.serial));
         done.time = event.time;
         done.kind = event.kind;
@@ -284,14 +290,14 @@ class PublishRun {
         const bool bulk = touched.size() >= settings_.bulk_from;
         if (bulk) WHEELYARD_TRY(disk_.begin_bulk(tree_));
         std::size_t count = 0;
-        TouchedViews views(catalog_, inheritance_, touched, report_.serial);
+        TouchedViews views(catalog_, inheritance_, touched, report_.serial, settings_.kept);
         while (true) {
             WHEELYARD_ASSIGN(const auto read, views.read_some(settings_.rows_per_read));
             if (read.empty()) break;
             for (auto& project : read) {
                 const auto& [name, what] = *project.touched;
                 const std::size_t lagging_before = report_.lagging.size();
-                const auto published = publish_project(project);
+                const auto published = publish_project(project, done);
                 if (!published) {
                     if (is_machine_wide(published.error())) return base::fail(published.error());
                     report_.lagging.push_back({name.index, name.project, {}, published.error()});
@@ -333,14 +339,13 @@ class PublishRun {
         report_.are_pages_late = settings_.roots == RootPages::prompt && again.empty() && !is_current;
         if (report_.are_pages_late) return {};
         const base::KeepAlive renew = [this] { return lock_.renew(); };
-        FlatRun flat(disk_, catalog_, tree_, inheritance_, renew, state_.root_url.value_or(""),
-                     settings_.rows_per_read);
+        FlatRun flat(disk_, catalog_, tree_, inheritance_, renew, root_url(), settings_.rows_per_read);
         WHEELYARD_TRY(flat.run(state_.flat_serial, report_.serial, again, indexes));
         done.flat_serial = report_.serial;
         if (!has_web) return {};
         WebRun web(
             disk_, catalog_, tree_, inheritance_, farm, renew,
-            {.precompressed = state_.views.contains(std::string(view_precompressed)),
+            {.precompressed = is_precompressed(),
              .bulk_from = settings_.bulk_from,
              .flush_every = settings_.flush_every,
              .rows_per_read = settings_.rows_per_read,
@@ -380,7 +385,20 @@ class PublishRun {
         return lock_.renew();
     }
 
-    base::Status publish_project(ProjectRead& project) {
+    // Compressed copies of pages that runs with RootPages::prompt left, from the pages as they are by now.
+    base::Status write_late_copies(PublishedState& done) {
+        if (settings_.roots == RootPages::all) {
+            for (const std::string& folder : done.late_copies) {
+                WHEELYARD_TRY(lock_.renew());
+                WHEELYARD_TRY(write_copies(disk_, (tree_ / folder).native(), is_precompressed()));
+            }
+            done.late_copies.clear();
+        }
+        report_.late_copies = done.late_copies.size();
+        return {};
+    }
+
+    base::Status publish_project(ProjectRead& project, PublishedState& done) {
         WHEELYARD_TRY(lock_.renew());
         const auto& [name, touched] = *project.touched;
         auto& found = project.found;
@@ -405,11 +423,17 @@ class PublishRun {
         if (!has_files_of(project)) WHEELYARD_TRY(place_files(found.view.files, touched));
         const bool has_lost = found.view.files.size() != offered;
         if (has_lost) found.view.variants = catalog::variants_files(found.view.files);
-        found.view.root_url = state_.root_url.value_or("");
+        found.view.root_url = root_url();
         const bool had_variants = has_lost || std::any_of(gone.begin(), gone.end(), [](const TreeFile& file) {
                                       return catalog::is_variant_wheel(file.filename);
                                   });
-        WHEELYARD_TRY(publish_pages(name, found.view));
+        ProjectRows& rows = project.rows != nullptr ? *project.rows : rows_;
+        if (found.is_whole) rows.render(found.view);
+        for (std::size_t at = 0; !found.is_whole && at < found.view.files.size(); ++at)
+            rows.put(found.view.files[at], found.view);
+        WHEELYARD_TRY(publish_pages(name, found.view, rows, done));
+        if (settings_.kept != nullptr && has_lost) settings_.kept->forget(name);
+        if (settings_.kept != nullptr && !has_lost) settings_.kept->note_written(name, found, rows);
         if (had_variants || !found.view.variants.empty()) {
             for (catalog::VariantsFile& file : found.view.variants) {
                 file.bytes.clear();
@@ -465,24 +489,34 @@ class PublishRun {
         return bulk ? disk_.end_bulk() : base::Status{};
     }
 
-    base::Status publish_pages(const ProjectName& name, const ProjectView& view) {
+    base::Status publish_pages(const ProjectName& name, const ProjectView& view, const ProjectRows& rows,
+                               PublishedState& done) {
         const std::string folder = project_folder_text(tree_, name.index, name.project);
         WHEELYARD_TRY(place_variants(disk_, folder, view.variants));
         json().clear();
         html().clear();
-        append_project_json(json(), view);
-        append_project_html(html(), view);
-        WHEELYARD_ASSIGN(const bool changed, write_both(folder));
+        rows.append_json(json(), view);
+        rows.append_html(html(), view);
+        bool lacks_copies = false;
+        const bool may_lack_copies = settings_.roots == RootPages::prompt;
+        WHEELYARD_ASSIGN(const bool changed, write_pages(disk_, folder, pages_, is_precompressed(),
+                                                         may_lack_copies ? &lacks_copies : nullptr));
         if (changed) ++report_.project_pages;
+        std::string in_tree = folder.substr(tree_.native().size() + 1);
+        if (lacks_copies)
+            done.late_copies.insert(std::move(in_tree));
+        else
+            done.late_copies.erase(in_tree);
         return {};
     }
 
     std::string& json() { return pages_.front().bytes; }
     std::string& html() { return pages_.back().bytes; }
 
-    base::Result<bool> write_both(const std::string& folder) {
-        return write_pages(disk_, folder, pages_, state_.views.contains(std::string(view_precompressed)));
+    [[nodiscard]] bool is_precompressed() const {
+        return state_.views.contains(std::string(view_precompressed));
     }
+    [[nodiscard]] std::string root_url() const { return state_.root_url.value_or(""); }
 
     // False: the file's blob is missing or damaged. The page is published without it.
     base::Result<bool> try_file(const catalog::FileRow& row, bool is_touched) {
@@ -530,7 +564,8 @@ class PublishRun {
                          read_root_names(catalog_, inheritance_, disk_, tree_, index, report_));
         json() = render_root_json(names.projects);
         html() = render_root_html(names.projects);
-        WHEELYARD_ASSIGN(const bool changed, write_both(root_folder(tree_, index)));
+        WHEELYARD_ASSIGN(const bool changed,
+                         write_pages(disk_, root_folder(tree_, index), pages_, is_precompressed()));
         if (changed) ++report_.root_pages;
         return names.is_whole;
     }
@@ -555,6 +590,7 @@ class PublishRun {
     // Buffers of the current folder, reused for all pages. HTML comes last: its existence marks the project
     // as published.
     std::vector<NamedBytes> pages_{{std::string(json_page), {}}, {std::string(html_page), {}}};
+    ProjectRows rows_;                     // of the current project, unless they are kept
     std::vector<Gone> gone_;               // files to remove after the pages of this run
     std::vector<ShownVariants> variants_;  // what these pages list; earlier ones are removed likewise
     TouchedProjects left_;                 // projects that their index no longer shows
@@ -575,9 +611,10 @@ base::Result<PublishReport> publish_with(Disk& disk, const catalog::Catalog& cat
 
 base::Result<PublishReport> publish(const catalog::Catalog& catalog, const blobs::BlobStore& blobs,
                                     const fs::path& tree, const std::vector<std::string>& indexes,
-                                    const base::Clock& clock, const TreeViews& views, RootPages roots) {
+                                    const base::Clock& clock, const TreeViews& views, RootPages roots,
+                                    KeptPages* kept) {
     LocalDisk disk;
-    return publish_with(disk, catalog, blobs, tree, indexes, clock, views, {.roots = roots});
+    return publish_with(disk, catalog, blobs, tree, indexes, clock, views, {.roots = roots, .kept = kept});
 }
 
 }  // namespace wheelyard::indexer

@@ -30,6 +30,8 @@
 
 namespace wheelyard::indexer {
 
+class KeptPages;
+
 // Something that could not be updated although the rest of the run succeeded. With a filename: the file's
 // blob is missing or damaged, and its page does not list it. Without one: the project keeps its old pages.
 // Every run retries.
@@ -56,7 +58,8 @@ struct TreeViews {
 
 // Which stale root pages a run writes: `all`, or with `prompt` only those that are small or lose a name. The
 // tree records the rest, and a run with `all` writes them (docs/explanation/decisions/0010). The web UI comes
-// with `all`, or as soon as a file that it may name leaves the tree.
+// with `all`, or as soon as a file that it may name leaves the tree; the compressed copies of project pages
+// come with `all` (docs/explanation/decisions/0045).
 enum class RootPages { all, prompt };
 
 // Called after each project that a run looked at: `what` it writes, of how many projects.
@@ -73,16 +76,16 @@ struct PublishReport {
     std::vector<std::string> late_roots = {};  // indexes whose root is left to a later run
     std::uint64_t web_pages = 0;               // pages of the web UI that were written, counted by folder
     bool are_pages_late = false;               // the web UI is left to a later run
+    std::size_t late_copies = 0;               // projects whose compressed copies are left to a later run
 };
 
 // One publisher per tree at a time ("lock.held"). The next run finishes what a killed one left. `indexes` get
 // root pages even before their first upload; those of other readers are ignored. "publish.other_readers": the
-// tree holds the indexes of others.
-[[nodiscard]] base::Result<PublishReport> publish(const catalog::Catalog& catalog,
-                                                  const blobs::BlobStore& blobs,
-                                                  const std::filesystem::path& tree,
-                                                  const std::vector<std::string>& indexes,
-                                                  const base::Clock& clock, const TreeViews& views = {},
-                                                  RootPages roots = RootPages::all);
+// tree holds the indexes of others. `kept`: of earlier runs for the same tree and catalog; it makes a run
+// cheaper, and its result is the same.
+[[nodiscard]] base::Result<PublishReport> publish(
+    const catalog::Catalog& catalog, const blobs::BlobStore& blobs, const std::filesystem::path& tree,
+    const std::vector<std::string>& indexes, const base::Clock& clock, const TreeViews& views = {},
+    RootPages roots = RootPages::all, KeptPages* kept = nullptr);
 
 }  // namespace wheelyard::indexer

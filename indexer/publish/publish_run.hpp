@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "indexer/pages/project_view.hpp"
+#include "indexer/publish/kept_pages.hpp"
 #include "indexer/publish/publish.hpp"
 #include "indexer/publish/touched.hpp"
 #include "indexer/tree/disk.hpp"
@@ -46,6 +47,7 @@ struct PublishSettings {
     RootPages roots = RootPages::all;
     std::uint64_t large_root_bytes = min_late_root_bytes;
     std::size_t projects_per_report = pages_per_report;
+    KeptPages* kept = nullptr;  // of earlier runs for the same tree and catalog
     // Called for every project that the run reads, as the catalog has it.
     std::function<void(const ProjectName&, const ProjectView&)> on_view = {};
     PublishProgress progress = {};

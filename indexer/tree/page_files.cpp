@@ -85,12 +85,15 @@ base::Status remove_left_copies(Disk& disk, const fs::path& tree, const std::set
 }
 
 base::Result<bool> write_pages(Disk& disk, const std::string& folder, const std::vector<NamedBytes>& pages,
-                               bool precompressed) {
+                               bool precompressed, bool* lacks_copies) {
+    const bool copies_now = lacks_copies == nullptr;
     const std::size_t packed_from = precompressed ? min_gzipped_bytes : min_large_page_bytes;
     const auto is_packed = [&](const NamedBytes& page) { return page.bytes.size() >= packed_from; };
     WHEELYARD_ASSIGN(const bool is_new, disk.make_directories(folder));
     if (!is_new) WHEELYARD_TRY(disk.remove_leftovers(folder));
-    if (is_new && std::none_of(pages.begin(), pages.end(), is_packed)) {
+    const bool has_packed = std::any_of(pages.begin(), pages.end(), is_packed);
+    if (is_new && !(has_packed && copies_now)) {
+        if (!copies_now) *lacks_copies = has_packed;
         WHEELYARD_TRY(disk.replace_together(folder, pages));
         return true;
     }
@@ -102,28 +105,45 @@ base::Result<bool> write_pages(Disk& disk, const std::string& folder, const std:
         return !same;
     };
     for (const auto& page : pages) {
+        WHEELYARD_ASSIGN(const bool is_another_page, differs(page.name, page.bytes));
         // Before the plain page, whose existence marks the project as published.
         for (const Coding& coding : codings()) {
             const std::string name = page.name + std::string(coding.suffix);
-            if (is_packed(page)) {
+            if (is_packed(page) && copies_now) {
                 WHEELYARD_ASSIGN(auto bytes, coding.pack(page.bytes));
                 WHEELYARD_ASSIGN(const bool is_another, differs(name, bytes));
                 if (is_another) differing.push_back({name, std::move(bytes)});
-            } else if (!is_new) {
+            } else if (is_another_page || !is_packed(page)) {
                 WHEELYARD_ASSIGN(const bool was_there, remove_if_there(disk, folder + "/" + name));
                 removed = removed || was_there;
             }
+            if (!is_packed(page) || copies_now || *lacks_copies) continue;
+            WHEELYARD_ASSIGN(const auto there, disk.size_of(folder + "/" + name));
+            *lacks_copies = !there;
         }
-        WHEELYARD_ASSIGN(const bool is_another, differs(page.name, page.bytes));
-        if (is_another) differing.push_back(page);
+        if (is_another_page) differing.push_back(page);
     }
     if (!differing.empty()) {
+        if (removed) WHEELYARD_TRY(disk.sync_directory(folder));
         WHEELYARD_TRY(disk.replace_together(folder, differing));
         return true;
     }
     // A killed run may have renamed these bytes without syncing them.
     WHEELYARD_TRY(disk.sync_directory(folder));
     return removed;
+}
+
+base::Status write_copies(Disk& disk, const std::string& folder, bool precompressed) {
+    std::vector<NamedBytes> pages;
+    for (const std::string_view name : {json_page, html_page}) {
+        const std::string file = folder + "/" + std::string(name);
+        WHEELYARD_ASSIGN(const auto size, disk.size_of(file));
+        if (!size || *size > max_page_bytes) continue;
+        WHEELYARD_ASSIGN(auto text, disk.read(file, max_page_bytes));
+        pages.push_back({std::string(name), std::move(text)});
+    }
+    if (!pages.empty()) WHEELYARD_TRY(write_pages(disk, folder, pages, precompressed));
+    return {};
 }
 
 base::Status replace_text_via(Disk& disk, const fs::path& temp, const fs::path& path,

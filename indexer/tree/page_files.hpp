@@ -28,9 +28,14 @@ namespace wheelyard::indexer {
 [[nodiscard]] base::Result<bool> has_bytes(Disk& disk, const std::string& file, const std::string& bytes);
 
 // Creates the folder and writes the pages whose bytes differ from the existing ones, in the given order.
-// True: at least one was written or removed.
+// True: at least one was written or removed. `lacks_copies`: not null leaves the compressed copies to
+// write_copies(), and says whether a page lacks some then. Those of the page before are removed, durably,
+// before the page is replaced: readers get no older page in any coding.
 [[nodiscard]] base::Result<bool> write_pages(Disk& disk, const std::string& folder,
-                                             const std::vector<NamedBytes>& pages, bool precompressed);
+                                             const std::vector<NamedBytes>& pages, bool precompressed,
+                                             bool* lacks_copies = nullptr);
+// The copies of the project's pages that are in the folder; none if it does not exist.
+[[nodiscard]] base::Status write_copies(Disk& disk, const std::string& folder, bool precompressed);
 
 // As Disk::replace_via for a text that programs load by itself; its compressed copies come before it.
 [[nodiscard]] base::Status replace_text_via(Disk& disk, const std::filesystem::path& temp,

@@ -96,6 +96,12 @@ struct Lagging : io::ListOf<io::Nested<stale_record>> {
     }
 };
 
+struct TextsIfAny : io::Plain<std::set<std::string>> {
+    static Json to(const std::set<std::string>& texts) {
+        return texts.empty() ? Json() : io::Plain<std::set<std::string>>::to(texts);
+    }
+};
+
 struct Serials : ByName<catalog::Serial> {
     static Json to(const std::map<std::string, catalog::Serial>& serials) {
         return serials.empty() ? Json() : ByName::to(serials);
@@ -111,6 +117,8 @@ constexpr auto published_record = io::record<P>({
                                                Written::if_given),
     field<&P::views>("views", "what the tree has in addition to pages and files"),
     field<&P::copies>("copies", "which compressed copies of pages are up to date"),
+    field<TextsIfAny, &P::late_copies>("late_copies", "folders whose pages lack compressed copies",
+                                       Need::optional, Written::unless_null),
     field<Serials, &P::serials>("serials", "of the last event of each index that the tree shows",
                                 Need::optional, Written::unless_null),
     field<&P::stale_roots>("stale_roots", "indexes whose root page lacks a project"),

@@ -107,6 +107,8 @@ struct PublishedState {
     // Suffixes of the compressed copies that its last writer kept up to date; a writer that did not know of
     // them left none.
     std::set<std::string> copies = {};
+    // Folders of the tree ("main/simple/six") whose pages lack compressed copies, which a later run writes.
+    std::set<std::string> late_copies = {};
     // By index, of its last event that the tree shows; empty in a tree of a program that kept event logs
     // instead.
     std::map<std::string, catalog::Serial> serials = {};

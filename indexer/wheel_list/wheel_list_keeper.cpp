@@ -1,5 +1,6 @@
 #include "indexer/wheel_list/wheel_list_keeper.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <memory>
@@ -12,6 +13,9 @@
 namespace wheelyard::indexer {
 
 namespace {
+
+constexpr int rest_factor = 10;  // pause = 10 × the update's duration: about a tenth of a core
+constexpr std::chrono::minutes max_rest{1};
 
 base::Status update_without_throwing(const WheelListKeeper::Update& update) {
     try {
@@ -52,9 +56,15 @@ void WheelListKeeper::run() {
         if (!wanted_) return;
         wanted_ = false;
         lock.unlock();
+        const auto began = std::chrono::steady_clock::now();
         const auto updated = update_without_throwing(update_);
+        const auto took = std::chrono::steady_clock::now() - began;
         lock.lock();
-        if (updated) continue;
+        if (updated) {
+            wake_.wait_for(lock, std::min<std::chrono::nanoseconds>(took * rest_factor, max_rest),
+                           [this] { return stopping_; });
+            continue;
+        }
         io::log_error("catalogue.failed", {{"error", updated.error().text()}});
         // Shutdown does not wait for a failing disk; the next start catches up.
         if (wake_.wait_for(lock, std::chrono::milliseconds(retry_ms_), [this] { return stopping_; })) return;

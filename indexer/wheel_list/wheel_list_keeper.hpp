@@ -1,6 +1,8 @@
 // Updates the wheel lists of a served tree on its own thread: an upload is answered once its page is
 // published, and the wheel list follows a moment later. There is no queue, only a flag, so several publish
-// runs may share one update. The first update after a crash catches up.
+// runs may share one update, and the next update waits ten times as long as the last one took, a minute at
+// most: that of an index with a large project takes longer than an upload. The first update after a crash
+// catches up.
 #pragma once
 
 #include <condition_variable>

@@ -69,7 +69,7 @@ inline constexpr MetricRow rows[] = {
     {gauge, "Pages", "publish_lag_seconds", "", "Time for which the pages have been behind"},
     {gauge, "Pages", "publish_lagging_pages", "", "Pages that the last run could not update"},
     {gauge, "Pages", "publish_damaged_pages", "", "Of them, those that lack only a lost or damaged blob"},
-    {gauge, "Pages", "publish_late_root_pages", "", "Large root pages that lack a project's name, plus 1 while the web UI is behind"},
+    {gauge, "Pages", "publish_late_root_pages", "", "Large root pages that lack a project's name, plus 1 while the web UI or compressed copies are behind"},
     {gauge, "Pages", "publish_root_lag_seconds", "", "Time for which they have lacked it"},
     {gauge, "Pages", "publish_waiting", "", "Requests that wait for pages"},
 

@@ -1,6 +1,7 @@
 """docs/reference/nginx-wheels.conf, unchanged, in a real nginx, over a published tree: which form each client gets, compressed pages, files, and
 that pip and uv install from it by JSON and by HTML. The web UI, too: in a browser it has its style and its search."""
 
+import gzip
 import http.client
 import json
 import re
@@ -59,6 +60,27 @@ class NginxTest(FarmCase):
         self.tree = self.folder / "wheels"
         self.assert_ran(self.farm.run("wheelyard-indexer", "publish", "--store", self.farm.data, "--to", self.tree))
         self.url = self.enterContext(TreeServer(self.tree, self.folder / "nginx")).url
+
+    def test_no_coding_has_an_older_page_once_an_upload_is_answered(self):
+        served = self.farm.tree  # from now on with compressed copies of small pages, too
+        self.assert_ran(self.farm.run("wheelyard-indexer", "publish", "--store", self.farm.data, "--to", served))
+        self.url = self.enterContext(TreeServer(served, self.folder / "nginx-of-served")).url
+        page = f"/{INDEX}/simple/yard-many/"
+        for number in range(5, 10):
+            wheel = Wheel("Yard.Many", f"1.{number}").write(self.folder)
+            self.assertEqual(RawUpload(self.farm, self.token, wheel).send()[0], 200)
+            for accept in ("text/html", JSON):
+                plain = self.get(page, Accept=accept)[2]
+                status, headers, body = self.get(page, Accept=accept, Accept_Encoding="gzip")
+                self.assertEqual(status, 200)
+                self.assertIn(wheel.name.encode(), plain)
+                self.assertEqual(gzip.decompress(body) if headers["Content-Encoding"] == "gzip" else body, plain)
+            if number % 2 == 0:
+                continue  # several uploads before the copies are written
+            self.farm.wait_for_late_pages()
+            status, headers, body = self.get(page, Accept_Encoding="gzip")
+            self.assertEqual((headers["Content-Encoding"], gzip.decompress(body)), ("gzip", self.get(page)[2]))
+        self.farm.check_tree()
 
     def get(self, path, **headers):
         request = urllib.request.Request(self.url + path, headers={name.replace("_", "-"): value for name, value in headers.items()

@@ -701,6 +701,35 @@ TEST_CASE("a compressed page always matches its page and is removed once the pag
     CHECK(!fs::exists(compressed));
 }
 
+TEST_CASE("the compressed copies of a project's page are late in a server, and no older ones stay") {
+    StoreFixture store;
+    const fs::path page = store.tree / "main/simple/six/index.html";
+    const auto run = [&](RootPages roots) {
+        LocalDisk disk;
+        const auto report = publish_with(disk, store.catalog, store.blobs, store.tree, {"main"}, store.clock,
+                                         {.precompressed = true}, {.roots = roots});
+        REQUIRE(report);
+        return report->late_copies;
+    };
+    for (int number = 10; number < 30; ++number) {
+        store.add("main", "six", "1." + std::to_string(number),
+                  "six-1." + std::to_string(number) + "-py3-none-any.whl");
+        if (number < 20) continue;
+        CHECK(run(RootPages::prompt) == 1);
+        CHECK_FALSE(fs::exists(page.native() + ".gz"));
+        CHECK(run(RootPages::prompt) == 1);  // another run, as for another project
+        if (number % 2 == 0) continue;       // several uploads before they are written
+        CHECK(run(RootPages::all) == 0);
+        CHECK(text_of(page.native() + ".gz") == *io::gzip(text_of(page)));
+        CHECK(text_of(page.native() + ".zst") == *io::zstd(text_of(page)));
+        CHECK(parse_published_state(text_of(published_file(store.tree)))->late_copies.empty());
+    }
+    store.add("main", "six", "2", "six-2-py3-none-any.whl");
+    CHECK(run(RootPages::prompt) == 1);
+    fs::remove_all(page.parent_path());  // what is no longer there has none
+    CHECK(run(RootPages::all) == 0);
+}
+
 TEST_CASE(
     "copies that an older program did not keep are removed before anything, and come back with a change") {
     StoreFixture store;

@@ -60,6 +60,31 @@ TEST_CASE("a large page has compressed copies in every tree, a small one only wh
     }
 }
 
+TEST_CASE("copies that come later are gone before their page changes, and stay where it does not") {
+    PageFolder folder;
+    const std::string text(min_gzipped_bytes, 'p');
+    const auto write = [&](const std::string& page) {
+        bool lacks_copies = false;
+        REQUIRE(write_pages(folder.disk, folder.path, {{"index.html", page}}, true, &lacks_copies));
+        return lacks_copies;
+    };
+    CHECK(write(text));
+    CHECK(folder.names() == std::set<std::string>{"index.html"});
+    REQUIRE(write_copies(folder.disk, folder.path, true));
+    CHECK(io::gunzip(folder.text_of("index.html.gz"), text.size()).value() == text);
+    CHECK(io::unzstd(folder.text_of("index.html.zst"), text.size()).value() == text);
+    CHECK_FALSE(write(text));
+    CHECK(folder.names() == std::set<std::string>{"index.html", "index.html.gz", "index.html.zst"});
+    CHECK(write(text + "new"));
+    CHECK(folder.names() == std::set<std::string>{"index.html"});
+    CHECK(write(text + "new"));  // as after a kill: nothing else says that they are missing
+    REQUIRE(write_copies(folder.disk, folder.path, true));
+    CHECK_FALSE(write("small"));
+    CHECK(folder.names() == std::set<std::string>{"index.html"});
+    CHECK(write_copies(folder.disk, folder.path.parent_path() / "none", true));
+    CHECK_FALSE(std::filesystem::exists(folder.path.parent_path() / "none"));
+}
+
 TEST_CASE("a text that is replaced by itself has its compressed copies, and loses them with its size") {
     PageFolder folder;
     std::filesystem::create_directories(folder.path);

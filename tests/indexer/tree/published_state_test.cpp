@@ -39,6 +39,7 @@ TEST_CASE("the bytes of published.json stay as they were written") {
     full.is_private = true;
     full.serials = {{"gpu", 3}, {"main", 12}};
     full.copies = {".gz", ".zst"};
+    full.late_copies = {"main/simple/six"};
     full.flat_serial = 11;
     full.pages = {9, "a1b2", {.title = "A farm", .titles = {{"main", "Wheels"}}, .hidden = {"staging"}}};
     CHECK(test_support::golden_difference(

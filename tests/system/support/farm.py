@@ -253,11 +253,11 @@ class Farm:
             time.sleep(0.1)
 
     def wait_for_late_pages(self) -> None:
-        """Until the web UI and the page of links are as new as the pages of installers."""
+        """Until the web UI, the page of links and compressed copies are as new as the pages of installers."""
         deadline = time.monotonic() + START_TIMEOUT_S
         while True:
             now = json.loads((self.tree / ".wheelyard/published.json").read_text())
-            if now["serial"] == now["find_links"] == now.get("pages", {}).get("serial"):
+            if now["serial"] == now["find_links"] == now.get("pages", {}).get("serial") and "late_copies" not in now:
                 return
             if time.monotonic() > deadline:
                 raise AssertionError(f"pages are late: {now}\n{self.log.read_text()[-2000:]}")
