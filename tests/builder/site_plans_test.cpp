@@ -24,10 +24,11 @@ namespace fs = std::filesystem;
 const char* const documented[] = {"alliance", "archer2", "bede-gh200", "derecho", "frontier"};
 const char* const sites[] = {"alliance", "archer2",      "bede-gh200",  "derecho",    "frontier",
                              "aurora",   "lumi",         "isambard-ai", "perlmutter", "setonix",
-                             "jupiter",  "marenostrum5", "deucalion"};
-const char* const built_sites[] = {"alliance", "archer2",      "bede-gh200",  "derecho",        "frontier",
-                                   "aurora",   "lumi",         "isambard-ai", "perlmutter",     "setonix",
-                                   "jupiter",  "marenostrum5", "deucalion",   "debian12-slurm", "debian13"};
+                             "jupiter",  "marenostrum5", "deucalion",   "polaris",    "dardel"};
+const char* const built_sites[] = {"alliance",       "archer2",      "bede-gh200",  "derecho",    "frontier",
+                                   "aurora",         "lumi",         "isambard-ai", "perlmutter", "setonix",
+                                   "jupiter",        "marenostrum5", "deucalion",   "polaris",    "dardel",
+                                   "debian12-slurm", "debian13"};
 
 struct Known {
     Site site;
@@ -209,6 +210,10 @@ TEST_CASE("what a site answers to torch 2.9 for Python 3.13, and to torch 2.15")
         {"marenostrum5", "", "2.15.0", CellState::unknown, "with cuda>=13.0,<13.3, the site has cuda 12.6"},
         {"deucalion", "", "2.9.0", CellState::wanted, ""},
         {"deucalion", "", "2.15.0", CellState::wanted, ""},
+        {"polaris", "", "2.9.0", CellState::wanted, ""},
+        {"polaris", "", "2.15.0", CellState::wanted, ""},
+        {"dardel", "", "2.9.0", CellState::unknown, "with rocm==6.4.*, the site has rocm 6.3.3"},
+        {"dardel", "", "2.15.0", CellState::unknown, "no row for torch 2.15.0 with rocm 6.3.3"},
     };
     std::string table = "| site | stack | torch 2.9.0 for Python 3.13 | torch 2.15.0 |\n|---|---|---|---|";
     for (const auto& row : rows) {
