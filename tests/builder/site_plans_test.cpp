@@ -350,6 +350,43 @@ Plan plan_with_companions(const std::string& name) {
     return make_plan(known.site, known.recipes, world);
 }
 
+// One site's answer to each row of wants.tsv, whose answers were written before any plan was asked.
+TEST_CASE("what users of HPC sites ask for is built, taken from upstream, or refused with the reason") {
+    int rows = 0;
+    const std::string table = testing::read_repository_file("tests/builder/wants.tsv");
+    for (const auto line : base::split_lines(table)) {
+        if (line.starts_with('#')) continue;
+        const auto fields = base::split(line, '\t');
+        REQUIRE(fields.size() == 4);
+        const std::string_view release = fields[0];
+        const std::string package(release.substr(0, release.find("=="))), offered(fields[1]),
+            answer(fields[2]), why(fields[3]);
+        const std::string version(package == release ? "latest" : release.substr(package.size() + 2));
+        CAPTURE(package);
+        Known known = read_known("alliance");
+        known.site.accelerators.resize(1);
+        Want torch = want_of(known.site, "torch", "2.4.0");
+        const bool is_of_torch = known.recipes.of(package).against == "torch" || why == "of torch";
+        if (is_of_torch) torch.follow_ups = {package};
+        known.site.wants = {is_of_torch || package == "torch" ? torch
+                                                              : want_of(known.site, package, version)};
+        World world = world_of(known);
+        if (const auto found = world.offers.find(package); found != world.offers.end() && offered == "wheels")
+            found->second->sdists.clear();
+        const Plan plan = make_plan(known.site, known.recipes, world);
+        const auto cell = std::find_if(plan.cells.begin(), plan.cells.end(),
+                                       [&](const Cell& one) { return one.package == package; });
+        REQUIRE(cell != plan.cells.end());
+        const bool is_mirrored =
+            known.recipes.of(package, cell->version, "cuda").source == SourceKind::upstream;
+        const bool buildable = cell->state == CellState::wanted || cell->state == CellState::held;
+        CHECK_MESSAGE((buildable ? is_mirrored ? "mirrored" : "built" : "refused") == answer, cell->reason);
+        if (!buildable) CHECK_MESSAGE(cell->reason.find(why) != std::string::npos, cell->reason);
+        ++rows;
+    }
+    CHECK(rows >= 80);
+}
+
 TEST_CASE("each companion that users ask for has a cell at each site, or a row that says why not") {
     std::string lines;
     for (const std::string name : sites) {
