@@ -108,6 +108,8 @@ std::string render_story(const CellStory& story) {
         add(text, "why", story.cell->reason);
         add(text, "recipe", story.cell->recipe);
         add(text, "bounds", base::join(story.cell->bounds, ", "));
+        for (const auto& limit : story.cell->limits)
+            add(text, "limit", limit);
         add(text, "also for", base::join(story.cell->also_for, ", "));
         add(text, "job", story.sizes);
         for (const auto& test : story.tests_not_run)
@@ -152,6 +154,7 @@ std::string render_story_json(const CellStory& story) {
     json.set("reason", story.cell ? Json(story.cell->reason) : Json());
     json.set("recipe", story.cell ? Json(story.cell->recipe) : Json());
     json.set("job", story.sizes.empty() ? Json() : Json(story.sizes));
+    if (story.cell && !story.cell->limits.empty()) json.set("limits", Json::array_of(story.cell->limits));
     Json not_run = Json::array();
     for (const auto& test : story.tests_not_run)
         not_run.push(test);

@@ -194,6 +194,7 @@ class Planner {
         PairInput pairs = pairs_of(it);
         judge(it);
         pairs.against = cell.against;
+        cell.limits = cite_limits(pairs);
         if (recipe.source == SourceKind::upstream) return;
         const bool is_open = cell.state == CellState::wanted || cell.state == CellState::held;
         if (GpuFit gpus = fit_gpus(pairs); is_open && !gpus.refusals.empty()) {

@@ -57,6 +57,7 @@ struct Cell {
     std::string attempt;                   // the latest one, or empty
     std::string recipe;                    // recipe_text()
     std::vector<std::string> bounds = {};  // "cmake<4 by versions.toml:12:1"
+    std::vector<std::string> limits = {};  // cite_limits()
     // Other cells of the package that it is built against which it serves, too: "torch-2.12.0-cp312".
     std::vector<std::string> also_for = {};
     Purpose purpose = Purpose::build;

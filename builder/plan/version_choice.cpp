@@ -508,4 +508,16 @@ std::vector<std::string> cite_bounds(const PairInput& input) {
     return cited;
 }
 
+std::vector<std::string> cite_limits(const PairInput& input) {
+    std::vector<std::string> cited;
+    const std::string machine = wheel::normalize_name(input.python.environment.machine);  // as rows have it
+    for (const auto& pair :
+         pairs_for(input.site.version_pairs, {{input.recipe.package, input.version}}, {PairUse::limit})) {
+        const bool holds = pair.with == limit_anywhere || pair.with == machine ||
+                           (pair.with == limit_compiled && input.recipe.source != SourceKind::upstream);
+        if (holds) cited.push_back(pair.why + " (" + pair.source + ")");
+    }
+    return cited;
+}
+
 }  // namespace wheelyard::builder

@@ -98,4 +98,7 @@ struct UnknownPair {
 // for `plan --explain`.
 [[nodiscard]] std::vector<std::string> cite_bounds(const PairInput& input);
 
+// What this version is known to do wrong on the cell's machine, each with its source.
+[[nodiscard]] std::vector<std::string> cite_limits(const PairInput& input);
+
 }  // namespace wheelyard::builder

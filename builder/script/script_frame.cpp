@@ -113,6 +113,9 @@ std::string render_test_requires(const Recipe& recipe) {
     std::string text;
     for (const auto& requirement : recipe.test_requires)
         text += " " + quote_shell(requirement);
+    if (!recipe.runs_own_tests()) return text;
+    for (const auto& requirement : recipe.own_tests.requires_too)
+        text += " " + quote_shell(requirement);
     return text;
 }
 

@@ -11,6 +11,7 @@ namespace templates {  // templates/NAME
 // Edits the metadata with `wheel unpack` and `wheel pack`; the latter rewrites RECORD.
 // https://wheel.readthedocs.io/en/stable/reference/
 extern const std::string_view metadata;
+extern const std::string_view own_tests;
 extern const std::string_view smoke;
 extern const std::string_view smoke_environment;
 // A wheel without modules has nothing to import. A folder without __init__.py is a namespace package.
@@ -131,6 +132,14 @@ std::string render_smoke_step(const ScriptInput& input, const Placeholders& valu
     for (const auto& name : input.recipe.imports)
         text += "python -c 'import " + name + "'\n";
     if (!command.empty()) text += fill_placeholders(command, values) + "\n";
+    if (input.recipe.runs_own_tests() && input.attempt.asked.purpose == Purpose::build) {
+        std::string files;
+        for (const auto& file : input.recipe.own_tests.files)
+            files += (files.empty() ? "" : " ") + quote_shell(file);
+        text += fill(templates::own_tests, {{"seconds", std::to_string(input.recipe.own_tests.minutes * 60)},
+                                            {"files", files},
+                                            {"source", quote_shell(input.attempt.source.folder)}});
+    }
     return text;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/text_table.hpp"
@@ -39,6 +40,17 @@ std::string counts(const Plan& plan) {
     return parts.empty() ? "no wheels are wanted" : base::join(parts, ", ");
 }
 
+// "torch 2.6.0" → how many limits its cells have at most.
+std::map<std::string, std::size_t> limited(const Plan& plan) {
+    std::map<std::string, std::size_t> found;
+    for (const auto& cell : plan.cells) {
+        if (cell.limits.empty()) continue;
+        auto& limits = found[cell.package + " " + cell.version];
+        limits = std::max(limits, cell.limits.size());
+    }
+    return found;
+}
+
 }  // namespace
 
 std::string render_plan(const Plan& plan, bool explain, std::size_t columns) {
@@ -52,11 +64,17 @@ std::string render_plan(const Plan& plan, bool explain, std::size_t columns) {
             rows.back().back() +=
                 (cell.reason.empty() ? "" : "; ") + std::string("recipe: ") + cell.recipe +
                 (cell.bounds.empty() ? "" : "; bounds: " + base::join(cell.bounds, ", ")) +
+                (cell.limits.empty() ? "" : "; known limits: " + base::join(cell.limits, "; ")) +
                 (cell.also_for.empty() ? "" : "; also for " + base::join(cell.also_for, ", ")) +
                 (cell.torch_abi ? "; " + verdict_text(*cell.torch_abi) : "");
     }
     std::string text = plan.cells.empty() ? "" : base::render_table(rows, columns);
     std::string notes = counts(plan) + "\n";
+    for (const auto& [release, limits] : limited(plan))
+        if (!explain)
+            notes += release + " has " + std::to_string(limits) +
+                     (limits == 1 ? " known limit" : " known limits") + "; `plan --explain` names " +
+                     (limits == 1 ? "it\n" : "them\n");
     if (!plan.start_nothing.empty()) notes += "No new jobs are started: " + plan.start_nothing + "\n";
     return text + base::wrap_lines(notes + render_held_queues(plan.held_queues), columns);
 }
@@ -90,6 +108,7 @@ std::string render_plan_json(const Plan& plan) {
                                  {"recipe", cell.recipe},
                                  {"bounds", Json::array_of(cell.bounds)}});
         if (cell.needs_person) one.set("needs_person", Json(true));
+        if (!cell.limits.empty()) one.set("limits", Json::array_of(cell.limits));
         if (!cell.also_for.empty()) one.set("also_for", Json::array_of(cell.also_for));
         if (cell.torch_abi) {
             one.set("torch_abi", verdict_text(*cell.torch_abi));

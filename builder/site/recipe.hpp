@@ -63,6 +63,13 @@ enum class ExtensionWish {
 inline constexpr auto extension_wishes = base::words<ExtensionWish>(
     {{ExtensionWish::required, "required"}, {ExtensionWish::optional, "optional"}});
 
+// Files of the source that Python runs one by one, with the wheel installed, for so long altogether.
+struct OwnTests {
+    std::vector<std::string> files = {};  // "test/test_indexing.py"; empty: none
+    std::int64_t minutes = 10;
+    std::vector<std::string> requires_too = {};  // in addition to Recipe::test_requires
+};
+
 struct Recipe {
     std::string package;         // normalised
     std::filesystem::path file;  // empty: the default recipe
@@ -111,11 +118,16 @@ struct Recipe {
     std::string test_command;
     std::vector<std::string> promises = {};  // what the site says that the wheel has: "MKL", "MPI"
     std::vector<std::string> test_requires;  // in addition to the wheel's own requirements
+    OwnTests own_tests = {};
     HardwareTest gpu_test;
     HardwareTest multi_node_test;
     KeyPlaces places = {};  // of the keys of [resources]: "resources.minutes"
 
     [[nodiscard]] bool is_default() const { return file.empty(); }
+    // An upstream's wheel comes without its source.
+    [[nodiscard]] bool runs_own_tests() const {
+        return !own_tests.files.empty() && source != SourceKind::upstream;
+    }
     // The SHA-256 of the sdist or tarball of `version`; empty where the recipe names none.
     [[nodiscard]] std::string pinned_sha256(const std::string& version) const;
 };

@@ -23,6 +23,12 @@ using io::word;
 
 constexpr std::string_view digest_form = "64 lower-case hexadecimal digits";
 
+// "test/test_indexing.py": in a folder of it, and not outside.
+bool is_file_of_source(std::string_view path) {
+    return path.find('/') != std::string_view::npos && !path.starts_with('/') && !path.ends_with('/') &&
+           path.find("..") == std::string_view::npos;
+}
+
 bool is_module_name(std::string_view name) {
     for (const auto part : base::split(name, '.')) {
         if (!is_environment_name(part)) return false;  // the same rule: an ASCII identifier
@@ -160,6 +166,7 @@ io::TomlRows<Recipe> against_rows() {
 
 io::TomlRows<Recipe> build_rows() {
     using R = Recipe;
+    using O = OwnTests;
     const auto requirement = must(is_pep508, "a requirement (PEP 508)");
     return {
         key("build.needs", &R::needs,
@@ -189,6 +196,12 @@ io::TomlRows<Recipe> build_rows() {
         key("test.command", &R::test_command),
         key("test.promises", &R::promises, {.type = "list of words"}),
         key("test.requires", &R::test_requires, {.type = "requirements", .check = requirement}),
+        table("test.own", &R::own_tests,
+              {
+                  key("files", &O::files, {.check = must(is_file_of_source, "a file of the source")}),
+                  key("minutes", &O::minutes, {.range = {1, max_walltime_minutes_limit}}),
+                  key("requires", &O::requires_too, {.type = "requirements", .check = requirement}),
+              }),
         table("test.gpu", &R::gpu_test, own_job_rows()),
         table("test.multi_node", &R::multi_node_test, own_job_rows()),
     };

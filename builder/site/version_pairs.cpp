@@ -44,6 +44,18 @@ constexpr auto uses = base::words<PairUse, UseRow>({
      "such as `{cuda_architectures}`. Where some fit, it is built for those, and an index whose policy asks\n"
      "for all of them refuses the wheel. A row is not asked where its `unless` names a variable of the "
      "build."},
+    {PairUse::limit, "limit", "Known limits",
+     "What a version does wrong until a later one, wherever it was built. A row bounds nothing and repairs\n"
+     "nothing: `plan` counts them, `plan --explain` and `explain` name those of a cell. `any`: on every\n"
+     "machine; `compiled`: where the site compiles it; else on that processor.\n\n"
+     "Read from the patches that EasyBuild applies to PyTorch 2.0.1 to 2.9.1\n"
+     "([easybuild-easyconfigs](https://github.com/easybuilders/easybuild-easyconfigs), 9ba1c109b9): of "
+     "those\n"
+     "for 2.6.0, most skip or loosen tests. These change what torch does; what only keeps a build from "
+     "ending\n"
+     "(XNNPACK's float16 in 2.6.0, GCC 14 with SVE in 2.9.1) is not here. A release between two that are\n"
+     "patched counts as both; one that EasyBuild has no recipe for, such as 2.8, until the next that is not\n"
+     "patched. An older one without a row was not looked at."},
 });
 
 bool is_version_range(const std::string& text) {
@@ -93,14 +105,16 @@ struct VersionsFile {
 
 void check_pair(io::TomlTable& table, VersionPair& pair, VersionsFile& file) {
     pair.version_set = wheel::SpecifierSet::parse(pair.versions).value_or(wheel::SpecifierSet());
-    const bool is_of_gpu = pair.is_of_gpu();
-    if (is_of_gpu ? !are_gpus(pair.allowed) : !is_version_range(pair.allowed))
+    const bool is_of_gpu = pair.is_of_gpu(), is_limit = pair.use == PairUse::limit;
+    if (is_limit && (pair.why.empty() || !pair.allowed.empty()))
+        table.report("use", "a limit has `why`, and no `allowed`");
+    if (!is_limit && (is_of_gpu ? !are_gpus(pair.allowed) : !is_version_range(pair.allowed)))
         table.report("allowed", std::string("expected ") +
                                     (is_of_gpu ? "architectures such as `sm_75 sm_80`, `sm_80+` or `!gfx950`"
                                                : "a specifier such as `>=2.3,<2.6`") +
                                     ", found `" + pair.allowed + "`");
     if (is_of_gpu && pair.use != PairUse::machine) table.report("use", "of a GPU's row it is `machine`");
-    if (!is_of_gpu)
+    if (!is_of_gpu && !is_limit)
         pair.allowed_set = wheel::SpecifierSet::parse(pair.allowed).value_or(wheel::SpecifierSet());
     if (pair.use == PairUse::companion && !exact_version(pair.package + pair.versions))
         table.report("versions", "a companion has one row for each version, such as `==0.19.0`; found `" +
@@ -129,7 +143,7 @@ const io::TomlRows<VersionsFile>& file_of_versions_rows() {
                           key("package", &V::package, project_facts(true)),
                           key("versions", &V::versions, {.check = specifier}),
                           key("with", &V::with, {.is_required = true, .normal = wheel::normalize_name}),
-                          key("allowed", &V::allowed, {.is_required = true}),
+                          key("allowed", &V::allowed),
                           io::word<uses>("use", &V::use),
                           key("stable_abi", &V::stable_abi),
                           key("unless", &V::unless),

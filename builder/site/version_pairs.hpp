@@ -29,6 +29,7 @@ enum class PairUse {
     run,        // bounds a requirement of the installed wheel, and of its build
     tested,     // of the same as `machine`: what upstream builds, though its source refuses nothing else
     machine,  // of what the site provides, which the source refuses otherwise: a Python, a module, a library
+    limit,    // of the version itself: what it does wrong until a later one. It bounds nothing
 };
 
 // Of what the site provides.
@@ -40,14 +41,18 @@ enum class PairUse {
 inline constexpr std::string_view with_gpu = "gpu";
 // The same of what is built against the package, for which the package chooses the compiler's options.
 inline constexpr std::string_view with_extension_gpu = "extension-gpu";
+// `with` of a limit: it holds everywhere, or where the site compiles the package; else on that processor, such
+// as "x86_64".
+inline constexpr std::string_view limit_anywhere = "any";
+inline constexpr std::string_view limit_compiled = "compiled";
 
 struct VersionPair {
     std::string package;  // normalised
     std::string versions;
     wheel::SpecifierSet version_set;
-    std::string with;  // "cmake", "python", "cuda", "libfabric"; with_gpu
-    std::string allowed;
-    wheel::SpecifierSet allowed_set;  // empty where is_of_gpu()
+    std::string with;                 // "cmake", "python", "cuda", "libfabric"; with_gpu; limit_anywhere
+    std::string allowed;              // empty: a limit
+    wheel::SpecifierSet allowed_set;  // empty where is_of_gpu(), and of a limit
     PairUse use = PairUse::build;
     // A companion's wheel works with the version that it is built against and every newer one that is
     // allowed.

@@ -24,10 +24,11 @@ namespace fs = std::filesystem;
 const char* const documented[] = {"alliance", "archer2", "bede-gh200", "derecho", "frontier"};
 const char* const sites[] = {"alliance", "archer2",      "bede-gh200",  "derecho",    "frontier",
                              "aurora",   "lumi",         "isambard-ai", "perlmutter", "setonix",
-                             "jupiter",  "marenostrum5", "deucalion"};
-const char* const built_sites[] = {"alliance", "archer2",      "bede-gh200",  "derecho",        "frontier",
-                                   "aurora",   "lumi",         "isambard-ai", "perlmutter",     "setonix",
-                                   "jupiter",  "marenostrum5", "deucalion",   "debian12-slurm", "debian13"};
+                             "jupiter",  "marenostrum5", "deucalion",   "polaris",    "dardel"};
+const char* const built_sites[] = {"alliance",       "archer2",      "bede-gh200",  "derecho",    "frontier",
+                                   "aurora",         "lumi",         "isambard-ai", "perlmutter", "setonix",
+                                   "jupiter",        "marenostrum5", "deucalion",   "polaris",    "dardel",
+                                   "debian12-slurm", "debian13"};
 
 struct Known {
     Site site;
@@ -209,6 +210,10 @@ TEST_CASE("what a site answers to torch 2.9 for Python 3.13, and to torch 2.15")
         {"marenostrum5", "", "2.15.0", CellState::unknown, "with cuda>=13.0,<13.3, the site has cuda 12.6"},
         {"deucalion", "", "2.9.0", CellState::wanted, ""},
         {"deucalion", "", "2.15.0", CellState::wanted, ""},
+        {"polaris", "", "2.9.0", CellState::wanted, ""},
+        {"polaris", "", "2.15.0", CellState::wanted, ""},
+        {"dardel", "", "2.9.0", CellState::unknown, "with rocm==6.4.*, the site has rocm 6.3.3"},
+        {"dardel", "", "2.15.0", CellState::unknown, "no row for torch 2.15.0 with rocm 6.3.3"},
     };
     std::string table = "| site | stack | torch 2.9.0 for Python 3.13 | torch 2.15.0 |\n|---|---|---|---|";
     for (const auto& row : rows) {
@@ -343,6 +348,43 @@ Plan plan_with_companions(const std::string& name) {
             offer.requires_python = one.requires_python;
     }
     return make_plan(known.site, known.recipes, world);
+}
+
+// One site's answer to each row of wants.tsv, whose answers were written before any plan was asked.
+TEST_CASE("what users of HPC sites ask for is built, taken from upstream, or refused with the reason") {
+    int rows = 0;
+    const std::string table = testing::read_repository_file("tests/builder/wants.tsv");
+    for (const auto line : base::split_lines(table)) {
+        if (line.starts_with('#')) continue;
+        const auto fields = base::split(line, '\t');
+        REQUIRE(fields.size() == 4);
+        const std::string_view release = fields[0];
+        const std::string package(release.substr(0, release.find("=="))), offered(fields[1]),
+            answer(fields[2]), why(fields[3]);
+        const std::string version(package == release ? "latest" : release.substr(package.size() + 2));
+        CAPTURE(package);
+        Known known = read_known("alliance");
+        known.site.accelerators.resize(1);
+        Want torch = want_of(known.site, "torch", "2.4.0");
+        const bool is_of_torch = known.recipes.of(package).against == "torch" || why == "of torch";
+        if (is_of_torch) torch.follow_ups = {package};
+        known.site.wants = {is_of_torch || package == "torch" ? torch
+                                                              : want_of(known.site, package, version)};
+        World world = world_of(known);
+        if (const auto found = world.offers.find(package); found != world.offers.end() && offered == "wheels")
+            found->second->sdists.clear();
+        const Plan plan = make_plan(known.site, known.recipes, world);
+        const auto cell = std::find_if(plan.cells.begin(), plan.cells.end(),
+                                       [&](const Cell& one) { return one.package == package; });
+        REQUIRE(cell != plan.cells.end());
+        const bool is_mirrored =
+            known.recipes.of(package, cell->version, "cuda").source == SourceKind::upstream;
+        const bool buildable = cell->state == CellState::wanted || cell->state == CellState::held;
+        CHECK_MESSAGE((buildable ? is_mirrored ? "mirrored" : "built" : "refused") == answer, cell->reason);
+        if (!buildable) CHECK_MESSAGE(cell->reason.find(why) != std::string::npos, cell->reason);
+        ++rows;
+    }
+    CHECK(rows >= 80);
 }
 
 TEST_CASE("each companion that users ask for has a cell at each site, or a row that says why not") {

@@ -132,12 +132,21 @@ const Script scripts[] = {
     {"marenostrum5", "marenostrum5-mpi4py", "mpi4py", "4.0.1+mn5", ""},
     {"deucalion", "deucalion", "torch", "2.9.1+a64fx", "a64fx"},
     {"deucalion", "deucalion-mpi4py", "mpi4py", "4.0.1+a64fx", ""},
+    {"polaris", "polaris", "torch", "2.10.0+cu128", "a100"},
+    {"polaris", "polaris-torchvision", "torchvision", "0.25.0+cu128", "a100", "torch==2.10.0+cu128"},
+    {"polaris", "polaris-mpi4py", "mpi4py", "4.0.1+polaris", ""},
+    {"dardel", "dardel", "torch", "2.7.1+rocm6.3", "mi250x"},
+    {"dardel", "dardel-pytorch-triton-rocm", "pytorch-triton-rocm", "3.3.1", "mi250x",
+     "torch==2.7.1+rocm6.3"},
+    {"dardel", "dardel-torchvision", "torchvision", "0.22.1+rocm6.3", "mi250x", "torch==2.7.1+rocm6.3"},
+    {"dardel", "dardel-torchaudio", "torchaudio", "2.7.1+rocm6.3", "mi250x", "torch==2.7.1+rocm6.3"},
+    {"dardel", "dardel-mpi4py", "mpi4py", "4.0.1+dardel", ""},
 };
 
 // Those with users: all but the examples.
 const char* const known_sites[] = {"bede-gh200", "archer2",      "derecho",     "alliance",   "frontier",
                                    "aurora",     "lumi",         "isambard-ai", "perlmutter", "setonix",
-                                   "jupiter",    "marenostrum5", "deucalion"};
+                                   "jupiter",    "marenostrum5", "deucalion",   "polaris",    "dardel"};
 
 Attempt attempt_of(const Script& script, const Site& site) {
     Attempt attempt;
@@ -188,6 +197,7 @@ const std::map<std::string, std::string> differs_from = {
     {"archer2", "alliance"},
     {"aurora", "setonix"},
     {"bede-gh200", "alliance"},
+    {"dardel", "setonix"},
     {"debian12-slurm", "alliance"},
     {"debian13", "alliance"},
     {"derecho", "alliance"},
@@ -198,6 +208,7 @@ const std::map<std::string, std::string> differs_from = {
     {"lumi", "setonix"},
     {"marenostrum5", "setonix"},
     {"perlmutter", "setonix"},
+    {"polaris", "aurora"},
     {"debian12-slurm-horovod", "archer2-horovod"},
     {"debian13-torchvision", "alliance-torchvision"},
     {"bede-gh200-torchvision", "bede-gh200"},
@@ -249,6 +260,12 @@ const std::map<std::string, std::string> differs_from = {
     {"setonix-pytorch-triton-rocm", "lumi-pytorch-triton-rocm"},
     {"setonix-torchaudio", "setonix-pytorch-triton-rocm"},
     {"setonix-torchvision", "setonix-pytorch-triton-rocm"},
+    {"polaris-mpi4py", "aurora-mpi4py"},
+    {"polaris-torchvision", "aurora-torchvision"},
+    {"dardel-mpi4py", "setonix-mpi4py"},
+    {"dardel-pytorch-triton-rocm", "setonix-pytorch-triton-rocm"},
+    {"dardel-torchaudio", "setonix-torchaudio"},
+    {"dardel-torchvision", "setonix-torchvision"},
     // Tests on hardware.
     {"tests/alliance.multi-node-test", "tests/alliance.gpu-test"},
     {"tests/alliance-cudnn8.gpu-test", "tests/alliance.gpu-test"},
@@ -276,6 +293,10 @@ const std::map<std::string, std::string> differs_from = {
     {"tests/marenostrum5.multi-node-test", "tests/marenostrum5.gpu-test"},
     {"tests/perlmutter.gpu-test", "tests/isambard-ai.gpu-test"},
     {"tests/perlmutter.multi-node-test", "tests/perlmutter.gpu-test"},
+    {"tests/dardel.gpu-test", "tests/setonix.gpu-test"},
+    {"tests/dardel.multi-node-test", "tests/setonix.multi-node-test"},
+    {"tests/polaris.gpu-test", "tests/aurora.gpu-test"},
+    {"tests/polaris.multi-node-test", "tests/aurora.multi-node-test"},
     {"tests/setonix.gpu-test", "tests/lumi.gpu-test"},
     {"tests/setonix.multi-node-test", "tests/setonix.gpu-test"},
 };
@@ -438,7 +459,7 @@ TEST_CASE("each known site tests its torch on its hardware, in jobs within its l
     }
     check_golden(texts);
     // Every torch of a site with GPUs on one GPU and over nodes; those of ARCHER2 and Deucalion over nodes.
-    CHECK(texts.size() == 2 * 14 + 2);
+    CHECK(texts.size() == 2 * 16 + 2);
 }
 
 TEST_CASE("no wheel of a known site reaches its users before its tests have passed") {

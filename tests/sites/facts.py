@@ -23,7 +23,7 @@ import golden
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 SITES = ["alliance", "archer2", "bede-gh200", "derecho", "frontier", "aurora", "lumi", "isambard-ai", "perlmutter", "setonix", "jupiter",
-         "marenostrum5", "deucalion"]
+         "marenostrum5", "deucalion", "polaris", "dardel"]
 
 # How a fact was verified: its document was read, it was measured here, the site's own document (given to us) says so, or only the machine
 # can show it.

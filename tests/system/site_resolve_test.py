@@ -27,13 +27,13 @@ import golden  # noqa: E402
 
 SITES = {"alliance": "x86_64", "archer2": "x86_64", "bede-gh200": "aarch64", "derecho": "x86_64", "frontier": "x86_64",
          "aurora": "x86_64", "lumi": "x86_64", "isambard-ai": "aarch64", "perlmutter": "x86_64", "setonix": "x86_64", "jupiter": "aarch64",
-         "marenostrum5": "x86_64", "deucalion": "aarch64"}
+         "marenostrum5": "x86_64", "deucalion": "aarch64", "polaris": "x86_64", "dardel": "x86_64"}
 # Versions on both sides of each bound, oldest first.
 OTHERS = {"numpy": ("1.26.4", "2.3.0"), "setuptools": ("69.5.1", "81.0.0", "84.0.0"), "wheel": ("0.45.1", "0.46.3"),
           "cmake": ("3.31.6", "4.2.0"), "ninja": ("1.13.0",), "packaging": ("25.0",), "build": ("1.3.0",), "mkl-include": ("2024.2.2", "2025.3.0"),
           "mkl-static": ("2024.2.2", "2025.3.0"), "cffi": ("2.0.0",), "cloudpickle": ("3.1.0",), "psutil": ("7.0.0",),
           "pyyaml": ("6.0.2",), "pillow": ("11.0.0",), "filelock": ("3.20.0",), "fsspec": ("2026.1.0",), "jinja2": ("3.1.6",),
-          "networkx": ("3.4",), "sympy": ("1.13.3",), "typing-extensions": ("4.15.0",), "tqdm": ("4.67.0",), "requests": ("2.32.0",),
+          "networkx": ("3.4",), "expecttest": ("0.3.0",), "sympy": ("1.13.3",), "typing-extensions": ("4.15.0",), "tqdm": ("4.67.0",), "requests": ("2.32.0",),
           **{name: ("1.0",) for name in ("iniconfig", "toml", "memory_profiler", "matplotlib", "pyqt5", "graphviz", "nltk", "jupyter", "jupyterlab", "wandb",
                                          "gym", "pyspark", "scikit-learn", "scikit-image", "h5py", "tensorboard-plugin-wit", "tensorboard-pytorch")},
           "tensorboard": ("2.11.2",), "tensorboard_plugin_profile": ("2.11.2",), "lightning-utilities": ("0.15.2",)}

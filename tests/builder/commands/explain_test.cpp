@@ -71,6 +71,11 @@ TEST_CASE("a history has the reason, resources requested and used, the failure, 
         CHECK(text.find(part) != std::string::npos);
     }
     CHECK(text.find("build tree") == std::string::npos);
+    CellStory limited = story();
+    limited.cell->limits = {"it rounds (https://a.example)"};
+    CHECK(render_story(limited).find("limit       it rounds (https://a.example)\n") != std::string::npos);
+    CHECK(render_story_json(limited).find("\"limits\"") != std::string::npos);
+    CHECK(text.find("limit  ") == std::string::npos);
     CellStory without_tree = story();
     without_tree.attempts.back().tree.removed = 1'790'000'000'000'000;
     CHECK(render_story(without_tree)

@@ -601,5 +601,52 @@ TEST_CASE("a build for processors is bounded by no row of CUDA") {
     CHECK(cited("cpu") == cited(""));
 }
 
+// What EasyBuild's recipes list as patches of each release, read at 9ba1c109b9.
+TEST_CASE("a torch has the limits that EasyBuild patches in that release, on that processor") {
+    Scene scene;
+    const auto limits = [&](const char* torch, const char* machine, SourceKind source) {
+        scene.python.environment.machine = machine;
+        scene.recipe.source = source;
+        std::string all;
+        for (const auto& one :
+             cite_limits({scene.site, scene.recipe, *wheel::Version::parse(torch), scene.python, ""}))
+            all += one + "\n";
+        return all;
+    };
+    const auto git = SourceKind::git;
+    const char* const bias = "adds a bias in float32 wrongly";
+    const char* const solve = "linalg.solve and tensorsolve give other digits";
+    const char* const openmp = "two OpenMP runtimes";
+    struct Row {
+        const char* torch;
+        const char* machine;
+        SourceKind source;
+        std::vector<const char*> has;
+        std::vector<const char*> lacks;
+    };
+    const Row rows[] = {
+        {"2.1.2", "x86_64", git, {"oneDNN, before 3.3, writes beyond a buffer"}, {bias, solve, openmp}},
+        {"2.3.0", "x86_64", git, {bias, openmp, "cpuinfo"}, {solve}},
+        {"2.6.0+cu123", "x86_64", git, {bias, solve, openmp, "cpuinfo"}, {"standard output"}},
+        {"2.6.0", "aarch64", git, {solve, openmp}, {bias, "cpuinfo"}},
+        {"2.6.0", "x86_64", SourceKind::upstream, {bias, solve}, {openmp}},
+        {"2.7.1", "x86_64", git, {solve, openmp, "standard output"}, {bias, "cpuinfo", "shifts"}},
+        {"2.7.1", "ppc64le", git, {solve, "shifts"}, {bias}},
+        {"2.9.1", "x86_64", git, {openmp, "standard output"}, {bias, solve}},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.torch);
+        CAPTURE(row.machine);
+        const std::string all = limits(row.torch, row.machine, row.source);
+        for (const char* one : row.has)
+            CHECK_MESSAGE(all.find(one) != std::string::npos, one << "\n" << all);
+        for (const char* one : row.lacks)
+            CHECK_MESSAGE(all.find(one) == std::string::npos, one << "\n" << all);
+    }
+    CHECK(limits("2.6.0", "aarch64", git).find(" (https://github.com/pytorch/pytorch/pull/154983)\n") !=
+          std::string::npos);
+    CHECK(limits("2.10.0", "x86_64", git).empty());
+}
+
 }  // namespace
 }  // namespace wheelyard::builder

@@ -174,6 +174,12 @@ TEST_CASE("a test that the site does not run is named with the reason") {
     site.accelerators[0].name = site.accelerators[0].kind = "cpu";
     Recipe recipe;
     CHECK(tests_not_run(recipe, site, "cpu").empty());
+    recipe.own_tests.files = {"test/test_indexing.py"};
+    CHECK(tests_not_run(recipe, site, "cpu").empty());
+    recipe.source = SourceKind::upstream;
+    CHECK(tests_not_run(recipe, site, "cpu") ==
+          std::vector<std::string>{"the source's own tests: an upstream's wheel comes without its source"});
+    recipe.own_tests.files.clear();
     recipe.gpu_test.command = recipe.multi_node_test.command = "true";
     recipe.gpu_test.gpus_per_node = 1;
     CHECK(tests_not_run(recipe, site, "cpu") ==

@@ -101,6 +101,51 @@ TEST_CASE("a wheel is tested without a pip, but where the recipe has a test of i
     CHECK(count(render(attempt, recipe), without) == 1);
 }
 
+// The names are those of torch's source; the files are ours.
+TEST_CASE("the source's own tests run by themselves, and what is not run or cut is named") {
+    const auto folder = *base::TempDir::make("own");
+    testing::write(folder.path() / "bin/python", "#!/bin/bash\nexec python3 \"$@\"\n", 0755);
+    const fs::path source = folder.path() / "tree/rapid_fuzz-3.14.3";
+    testing::write(source / "test/common.py", "where = 'beside the test'\n");
+    testing::write(source / "test/test_indexing.py",
+                   "import common, os\nprint(common.where, os.path.basename(os.getcwd()))\n");
+    testing::write(source / "test/test_linalg.py", "raise SystemExit('wrong digits')\n");
+    testing::write(source / "test/test_ops.py", "import signal\nsignal.pause()\n");
+    Recipe recipe = default_recipe("rapid-fuzz");
+    const auto ran = [&](const std::vector<std::string>& files, const std::string& seconds) {
+        recipe.own_tests = {files, 10, {}};
+        const std::string whole = render(example(), recipe);
+        std::string part = whole.substr(whole.find("begin own_tests\n"));
+        part = base::replace_all(part, "SECONDS + 600", "SECONDS + " + seconds);
+        return bash(
+            {"-euc", "begin() { echo \"phase $1\"; }\nbuild=" + base::quote_shell(folder.path().string()) +
+                         "\nPATH=$build/bin:$PATH\n" + part});
+    };
+    const auto passed = ran({"test/test_indexing.py", "test/test_fx.py"}, "600");
+    CHECK(passed.exit_code == 0);
+    CHECK(passed.out ==
+          "phase own_tests\nbeside the test test\nown tests: test/test_indexing.py: passed\n"
+          "own tests: test/test_fx.py: not run, the source does not have it\nphase done\n");
+    const auto failed = ran({"test/test_linalg.py", "test/test_indexing.py"}, "600");
+    CHECK(failed.exit_code == 1);
+    CHECK(failed.err == "wrong digits\n");
+    CHECK(failed.out.ends_with("test/test_indexing.py: passed\nown tests failed: test/test_linalg.py\n"));
+    const auto cut = ran({"test/test_ops.py", "test/test_linalg.py"}, "1");
+    CHECK(cut.exit_code == 0);
+    CHECK(cut.out ==
+          "phase own_tests\nown tests: test/test_ops.py: cut, their minutes are over\n"
+          "own tests: test/test_linalg.py: not run, their minutes are over\nphase done\n");
+
+    recipe.own_tests.requires_too = {"expecttest"};
+    CHECK(render(example(), recipe).find("/wheel/*.whl expecttest\n") != std::string::npos);
+    Attempt reproduced = example();
+    reproduced.asked.purpose = Purpose::reproduction;
+    CHECK(render(reproduced, recipe).find("own_tests") == std::string::npos);
+    recipe.source = SourceKind::upstream;
+    CHECK(render(example(), recipe).find("own_tests") == std::string::npos);
+    CHECK(render(example(), recipe).find("expecttest") == std::string::npos);
+}
+
 TEST_CASE("rendered scripts match the golden files, and bash accepts them") {
     Recipe full = default_recipe("rapid-fuzz");
     full.build_requires = {"ninja>=1.11"};

@@ -52,6 +52,25 @@ TEST_CASE("a plan is a table with a line of counts") {
           std::string::npos);
 }
 
+TEST_CASE("a plan counts the known limits of a release, and names them with --explain") {
+    Plan limited = plan();
+    limited.cells.push_back(limited.cells[1]);  // the same release for another Python
+    limited.cells[1].limits = {"it rounds (https://a.example)"};
+    CHECK(render_plan(limited, false).ends_with("\nother 2 has 1 known limit; `plan --explain` names it\n"));
+    limited.cells[2].limits = {"it rounds (https://a.example)", "it forgets (https://b.example)"};
+    CHECK(
+        render_plan(limited, false).ends_with("\nother 2 has 2 known limits; `plan --explain` names them\n"));
+    const std::string explained = render_plan(limited, true);
+    CHECK(explained.find("; known limits: it rounds (https://a.example); it forgets (https://b.example)") !=
+          std::string::npos);
+    CHECK(explained.find("names them") == std::string::npos);
+    const auto document = io::parse_json(render_plan_json(limited));
+    REQUIRE(document);
+    const auto& cells = *document->find("cells")->as_array();
+    CHECK(cells.at(0).find("limits") == nullptr);
+    CHECK(cells.at(2).find("limits")->as_array()->size() == 2);
+}
+
 TEST_CASE("a tick without work on a terminal names the counts and the first reason") {
     Plan held = plan();
     held.cells[1].state = CellState::held;

@@ -73,6 +73,9 @@ TEST_CASE("an invalid row is rejected with its position") {
         {"why = \"old\"", "reason = \"old\"", "reason"},
         {"allowed = \"<82\"", "allowed = \"<82\", stable_abi = true",
          "only a companion is built against another"},
+        {"allowed = \"<82\"", "use = \"limit\"", "a limit has `why`, and no `allowed`"},
+        {"allowed = \"<82\"", "allowed = \"<82\", use = \"limit\", why = \"w\"", "and no `allowed`"},
+        {"allowed = \"<82\", ", "", "expected a specifier such as"},
     };
     for (const auto& row : rows) {
         CAPTURE(row.to);
@@ -136,7 +139,8 @@ TEST_CASE("every row of the table has a source on the web, and no row is there t
     for (const auto& pair : of_repository()) {
         CAPTURE(pair.text());
         CHECK(pair.source.starts_with("https://"));
-        CHECK(seen.insert(pair.package + pair.versions + pair.with + pair.allowed).second);
+        const std::string what = pair.use == PairUse::limit ? pair.why : pair.allowed;
+        CHECK(seen.insert(pair.package + pair.versions + pair.with + what).second);
     }
     CHECK(seen.size() > 50);
 }

@@ -56,6 +56,8 @@ const std::pair<std::string, std::string> sites[] = {
     {"marenostrum5", "isambard-ai"},
     {"perlmutter", "isambard-ai"},
     {"setonix", "isambard-ai"},
+    {"polaris", "aurora"},
+    {"dardel", "setonix"},
 };
 
 TEST_CASE("the user files of the known sites match the golden files, and bash accepts the scripts") {

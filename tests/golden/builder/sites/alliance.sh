@@ -225,7 +225,7 @@ END
 begin smoke
 "$python" -m venv "$folder/smoke"
 export PATH="$folder/smoke/bin:$PATH"
-pip_install "$folder"/wheel/*.whl filelock fsspec jinja2 networkx numpy sympy typing-extensions
+pip_install "$folder"/wheel/*.whl filelock fsspec jinja2 networkx numpy sympy typing-extensions expecttest
 mkdir "$folder/empty"
 cd "$folder/empty"
 python -c 'import torch'
@@ -239,4 +239,25 @@ has = {"MKL": torch.backends.mkl.is_available(), "OpenMP": torch.backends.openmp
 lacking = [one for one in "OpenMP MPI NCCL cuDNN MAGMA".split() if not has[one]]
 assert not lacking, "the site promises " + " ".join(lacking)
 '
+
+# The source's own tests, each file by itself against the installed wheel, while their minutes last.
+begin own_tests
+own_end=$((SECONDS + 600)) own_failed=
+for own in test/test_indexing.py test/test_type_promotion.py test/test_view_ops.py test/test_sort_and_select.py; do
+    left=$((own_end - SECONDS)) code=0
+    if ! test -e "$build"/tree/torch/"$own"; then
+        echo "own tests: $own: not run, the source does not have it"
+    elif test "$left" -le 0; then
+        echo "own tests: $own: not run, their minutes are over"
+    elif (cd "$build"/tree/torch/"${own%/*}" && timeout --kill-after=30 "$left" python "${own##*/}") || code=$?; then
+        if test "$code" -eq 0; then
+            echo "own tests: $own: passed"
+        elif test "$SECONDS" -ge "$own_end"; then
+            echo "own tests: $own: cut, their minutes are over"
+        else
+            own_failed+=" $own"
+        fi
+    fi
+done
+test -z "$own_failed" || { echo "own tests failed:$own_failed" && exit 1; }
 begin done

@@ -161,12 +161,15 @@ def home_of(module: Module) -> Path:
     return Path(module.home) if module.home else HOMES / project / (version or "1.0")
 
 
-def gpu_library(facts: BoxFacts) -> Path:
-    """The library of the GPUs' toolkit, of the module that brings it."""
-    [module] = [one for one in facts.modules if one.name.startswith(tuple(GPU_LIBRARIES))]
+def gpu_libraries(facts: BoxFacts) -> list[Path]:
+    """The library of the GPUs' toolkit, where a module brings it: upstream's wheels for CUDA do without."""
+    modules = [one for one in facts.modules if one.name.startswith(tuple(GPU_LIBRARIES))]
+    if not modules and facts.is_a("cuda"):
+        return []
+    [module] = modules
     [pattern] = [soname for prefix, soname in GPU_LIBRARIES.items() if module.name.startswith(prefix)]
     [library] = (home_of(module) / "lib").glob(pattern.replace("@", "*"))
-    return library
+    return [library]
 
 
 def write_module(facts: BoxFacts, module: Module) -> None:

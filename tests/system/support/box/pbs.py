@@ -155,8 +155,8 @@ class BoxServer(pbs_replay.Server):
             os.chown(output, job["owner"], pwd.getpwuid(job["owner"]).pw_gid)
 
     def run_ranks(self, arguments: list[str], user: int, folder: str, environment: dict[str, str], streams: list[int]) -> int:
-        """`mpiexec -n RANKS -ppn PER_NODE --cpu-bind KIND COMMAND…` of PALS: every rank has the variables of the caller."""
-        options = {"-n": "1", "-ppn": "1", "--cpu-bind": "none"}
+        """`mpiexec -n RANKS -ppn PER_NODE --cpu-bind KIND -d DEPTH COMMAND…` of PALS: every rank has the variables of the caller."""
+        options = {"-n": "1", "-ppn": "1", "--cpu-bind": "none", "-d": "1"}
         while arguments and arguments[0].startswith("-"):
             if arguments[0] not in options:
                 os.write(streams[1], f"mpiexec: unrecognized option {arguments[0]}\n".encode())

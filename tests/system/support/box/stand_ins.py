@@ -12,7 +12,7 @@ import zipfile
 from pathlib import Path
 
 from support.box.facts import BoxFacts
-from support.box.modules import gpu_library
+from support.box.modules import gpu_libraries
 from support.box.root import IDS, SERVER
 from support.farm import CLIENTS, ROOT
 from support.site import PYTHON_VERSION
@@ -354,7 +354,7 @@ REQUIRES = {"torch": ["filelock", "typing-extensions>=4.8.0", "sympy", "networkx
             "torchmetrics": ["numpy>1.20.0", "torch>=1.8.1", "packaging", "lightning-utilities>=0.7.0"],
             "horovod": ["cloudpickle", "psutil", "pyyaml", "packaging"]}
 # The public index beside the sources: small wheels with the names and versions of real ones.
-PUBLIC = {"numpy": "1.26.4", "cmake": "3.31.6", "ninja": "1.13.0", "filelock": "3.20.0", "fsspec": "2026.1.0", "jinja2": "3.1.6", "networkx": "3.4",
+PUBLIC = {"numpy": "1.26.4", "cmake": "3.31.6", "ninja": "1.13.0", "filelock": "3.20.0", "fsspec": "2026.1.0", "jinja2": "3.1.6", "networkx": "3.4", "expecttest": "0.3.0",
           "sympy": "1.13.3", "typing-extensions": "4.15.0", "cffi": "2.0.0", "cloudpickle": "3.1.0", "psutil": "7.0.0", "pyyaml": "6.0.2",
           "pillow": "11.0.0", "mkl-include": "2024.2.2", "mkl-static": "2024.2.2", "torchmetrics": "1.0.3",
           "tqdm": "4.67.0", "requests": "2.32.0", "lightning-utilities": "0.15.2"}
@@ -445,11 +445,10 @@ class StandIns:
         """An upstream's wheel, for this torch."""
         project = self.project(package, version)
         members = {name: text.encode() for name, text in json.loads(project["project.json"])["members"].items()}
-        library = gpu_library(self.facts)
         compiled = SERVER / "compiled.so"
         (SERVER / "compiled.c").write_text(C_SOURCE)
         include = sysconfig.get_path("include")
-        subprocess.run(["gcc", "-shared", "-fPIC", "-I", include, SERVER / "compiled.c", "-o", compiled, "-Wl,--no-as-needed", library], check=True)
+        subprocess.run(["gcc", "-shared", "-fPIC", "-I", include, SERVER / "compiled.c", "-o", compiled, "-Wl,--no-as-needed", *gpu_libraries(self.facts)], check=True)
         members[next(iter(members)).partition("/")[0] + "/_compiled.so"] = compiled.read_bytes()
         if package == "torch":
             members["torch/_version.py"] = f"__version__ = {version!r}\n".encode()
