@@ -350,7 +350,7 @@ Brought brought_by(const Candidate& candidate, const Node& node, const Installin
     const checks::Question question{candidate, needs, node, {}, how};
     Brought brought;
     if (checks::is_for_another_python(question)) return brought;
-    if (candidate.facts.find("\"provides\"") != std::string::npos) brought.libraries = provided_by(candidate);
+    if (may_have(candidate, "provides\":")) brought.libraries = provided_by(candidate);
     for (const auto& [requirement, text] : checks::asked_requirements(question)) {
         brought.projects.push_back(requirement.project);
         const auto* there = checks::wheels_for(how, requirement.project);
