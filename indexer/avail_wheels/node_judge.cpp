@@ -27,7 +27,7 @@ std::vector<std::string> names_of(const std::vector<Candidate>& listed,
     std::set<std::string> names;
     for (const auto& candidate : listed) {
         const bool has_any = std::any_of(members.begin(), members.end(), [&](std::string_view member) {
-            return candidate.facts.find(member) != std::string::npos;
+            return may_have(candidate, member);
         });
         if (!has_any) continue;
         for (auto& name : ask(needs_of(candidate)))
@@ -63,9 +63,9 @@ Ownership::Project Ownership::listed(const Wanted& wanted) const {
     query.wanted = {wanted};
     query.everything = query.all_versions = true;
     Project project{read_wheel_list(*wheel_list_, query, "", true).value_or(std::vector<Candidate>())};
-    project.is_owned = std::any_of(
-        project.wheels.begin(), project.wheels.end(),
-        [](const Candidate& candidate) { return candidate.facts.find("\"built\":") != std::string::npos; });
+    project.is_owned =
+        std::any_of(project.wheels.begin(), project.wheels.end(),
+                    [](const Candidate& candidate) { return may_have(candidate, "built\":"); });
     return project;
 }
 
@@ -123,13 +123,13 @@ bool NodeJudge::learn(const std::vector<Candidate>& listed) {
         return node_.libraries.size() + node_.found_modules.size() + node_.found_functions.size();
     };
     const auto known = count();
-    auto names = names_of(listed, {"\"needed\":"}, names_to_ask);
+    auto names = names_of(listed, {"needed\":"}, names_to_ask);
     // Folders of software are those of the whole cluster, the loader is that of this node.
     if (node_.is_described)
         std::erase_if(names, [](const std::string& name) { return name.find('/') == std::string::npos; });
     ask_libraries(world_.probe, *world_.clock, names, node_);
-    ask_modules(world_.probe, names_of(listed, {"\"sure_imports\":"}, modules_to_ask), node_);
-    ask_functions(world_.probe, names_of(listed, {"\"pypy_"}, functions_to_ask), node_);
+    ask_modules(world_.probe, names_of(listed, {"sure_imports\":"}, modules_to_ask), node_);
+    ask_functions(world_.probe, names_of(listed, {"pypy_"}, functions_to_ask), node_);
     return count() > known;
 }
 

@@ -98,6 +98,8 @@ Node node_of(const Options& options, const World& world) {
         node.is_described = true;
     } else {
         node = known_node(world.probe, *world.clock);
+        node.gives_executable_stacks =
+            variable(world.probe, "GLIBC_TUNABLES").find("glibc.rtld.execstack=2") != std::string::npos;
         if (const auto* type = type_of_host(options.site, world.probe.host)) apply_overrides(node, *type);
     }
     for (const auto& assumption : options.node.assumptions) {

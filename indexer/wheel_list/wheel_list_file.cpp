@@ -29,10 +29,11 @@ using Projects = std::map<std::string, simple::WheelListProject, std::less<>>;
 
 // The members of facts that decide where a wheel runs; clients can request the rest from the registry.
 std::vector<std::string_view> make_node_facts() {
-    std::vector<std::string_view> names{
-        "machines",      "symbol_floors", "needed",       "modules",       "search_paths", "isa_needed",
-        "manylinux_fit", "needed_later",  "needed_maybe", "sure_imports",  "avx_code",     "avx512_code",
-        "sve_code",      "pypy_names",    "pypy_later",   "needed_surely", "provides"};
+    std::vector<std::string_view> names{"machines",     "symbol_floors",   "needed",        "modules",
+                                        "search_paths", "isa_needed",      "manylinux_fit", "needed_later",
+                                        "needed_maybe", "sure_imports",    "avx_code",      "avx512_code",
+                                        "sve_code",     "pypy_names",      "pypy_later",    "needed_surely",
+                                        "provides",     "executable_stack"};
     for (const auto* kind : accelerator::accelerator_kinds()) {
         for (const auto& list : kind->device_code)
             names.push_back(list.fact);

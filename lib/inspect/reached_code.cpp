@@ -120,6 +120,8 @@ class ReachedCode {
             const auto file = walk.files.find(i);
             const Reach reach = file == walk.files.end() ? Reach::never : file->second;
             if (reach == Reach::always) note_level(i, facts);
+            if (reach != Reach::never && elves_[i].elf.has_executable_stack && facts.executable_stack.empty())
+                facts.executable_stack = name_of(i);
             note_functions(i, reach, facts);
             for (const std::string& library : elves_[i].elf.needed) {
                 if (provided.finds(elves_[i], library)) continue;

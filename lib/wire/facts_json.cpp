@@ -40,6 +40,7 @@ constexpr std::pair<std::string_view, std::string Facts::*> texts[] = {
     {"avx_code", &Facts::avx_code},
     {"avx512_code", &Facts::avx512_code},
     {"sve_code", &Facts::sve_code},
+    {"executable_stack", &Facts::executable_stack},
     {"torch_cxx11_abi", &Facts::torch_cxx11_abi},
     {"torch_stable_abi", &Facts::torch_stable_abi},
     {"torch_at_least", &Facts::torch_at_least},

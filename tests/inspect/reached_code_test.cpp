@@ -96,6 +96,23 @@ TEST_CASE(
     CHECK(facts.pypy_later == Names{{"six.later._part", {"PyPyModule_FromDefAndSpec2"}}});
 }
 
+TEST_CASE("what the import may load and asks for an executable stack is a fact") {
+    const auto stack = [](const std::string& init) {
+        return facts_of([&](WheelWriter& wheel) {
+                   ElfImage image;
+                   image.executable_stack = true;
+                   image.soname = "libstack.so.1";
+                   wheel.add("six/__init__.py", "from . import b\n" + init).add("six/b.py", "");
+                   wheel.add("six/_base" + suffix, library("", {"libstack.so.1"}));
+                   wheel.add("six.libs/libstack.so.1", write_elf(image));
+               })
+            .executable_stack;
+    };
+    CHECK(stack("from . import _base\n") == "six.libs/libstack.so.1");
+    CHECK(stack("if b:\n    from . import _base\n") == "six.libs/libstack.so.1");
+    CHECK(stack("try:\n    from . import _base\nexcept ImportError:\n    pass\n").empty());
+}
+
 TEST_CASE("a module of another project is a fact where nothing that is required can bring it") {
     const auto gone = [](const std::vector<std::string>& required) {
         return facts_of([&](WheelWriter& wheel) {

@@ -162,7 +162,8 @@ std::string write_elf(const ElfImage& image) {
     // Layout: header, program headers, strings, version needs, symbols, hash tables, relocations, notes,
     // interpreter, dynamic section, other sections, names, section headers.
     const auto aligned = [](std::uint64_t at) { return (at + 7) / 8 * 8; };
-    const std::size_t segments = 2 + (image.notes.empty() ? 0u : 1u) + (image.interpreter.empty() ? 0u : 1u);
+    const std::size_t segments = 2 + (image.notes.empty() ? 0u : 1u) + (image.interpreter.empty() ? 0u : 1u) +
+                                 (image.executable_stack ? 1u : 0u);
     const std::uint64_t strings_at = header_bytes + segments * segment_bytes;
     const std::uint64_t needs_at = aligned(strings_at + strings.table().size());
     const std::uint64_t symbols_at = aligned(needs_at + needs.size());
@@ -228,9 +229,10 @@ std::string write_elf(const ElfImage& image) {
          {header_bytes, segment_bytes, segments, section_bytes, parts.size(), parts.size() - 1}) {
         out.put(value, 2);
     }
-    const auto segment = [&](std::uint32_t type, std::uint64_t offset, std::uint64_t size) {
+    const auto segment = [&](std::uint32_t type, std::uint64_t offset, std::uint64_t size,
+                             unsigned flags = 4) {
         out.put(type, 4);
-        if (image.bits == 64) out.put(4, 4);
+        if (image.bits == 64) out.put(flags, 4);
         for (int i = 0; i < 3; ++i)
             out.put(offset, word);
         out.put(size, word);
@@ -242,6 +244,7 @@ std::string write_elf(const ElfImage& image) {
     segment(2, dynamic_at, dynamic_bytes);
     if (!image.notes.empty()) segment(4, notes_at, image.notes.size());
     if (!image.interpreter.empty()) segment(3, interpreter_at, image.interpreter.size() + 1);
+    if (image.executable_stack) segment(0x6474e551, 0, 0, 7);
     for (const std::string& part :
          {strings.table(), needs, symbols, hash, other_hash, relocations, image.notes}) {
         out.add(part);

@@ -26,9 +26,10 @@ struct ElfImage {
     std::vector<std::string> imports = {};                           // undefined dynamic symbols
     std::vector<std::string> weak_imports = {};
     std::vector<std::string> exports = {};
-    bool gnu_hash = true;          // DT_GNU_HASH or DT_HASH
-    std::string notes = {};        // content of a PT_NOTE segment
-    std::string interpreter = {};  // "/lib64/ld-linux-x86-64.so.2"
+    bool gnu_hash = true;           // DT_GNU_HASH or DT_HASH
+    bool executable_stack = false;  // PT_GNU_STACK with PF_X
+    std::string notes = {};         // content of a PT_NOTE segment
+    std::string interpreter = {};   // "/lib64/ld-linux-x86-64.so.2"
     // Flaws that the dynamic linker ignores: section headers of the wrong size, and the count in DT_HASH (0:
     // correct).
     bool sizeless_sections = false;

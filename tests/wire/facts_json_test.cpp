@@ -37,6 +37,7 @@ inspect::Facts full_facts() {
     facts.avx_code = "six._six";
     facts.avx512_code = "six._kernels";
     facts.sve_code = "six._arm";
+    facts.executable_stack = "six._old";
     facts.pypy_names = {{"six._six", {"PyPyList_New"}}};
     facts.pypy_later = {{"six.more", {"PyPyList_Size"}}};
     facts.cpu_features = {"bti"};
@@ -87,7 +88,7 @@ TEST_CASE("facts as JSON: every member, lists that are empty too, and no text th
         R"("manylinux_fit":"linux_aarch64",)"
         R"("musllinux_fit":"musllinux_1_2_aarch64",)"
         R"("stable_abi_floor":"3.7","cxx11_abi":"true","isa_needed":"x86-64-v2","isa_used":"x86-64-v3","avx_code":"six._six",)"
-        R"("avx512_code":"six._kernels","sve_code":"six._arm",)"
+        R"("avx512_code":"six._kernels","sve_code":"six._arm","executable_stack":"six._old",)"
         R"("torch_cxx11_abi":"false","torch_stable_abi":"false","torch_at_least":"2.4","torch_below":"2.9"})");
     CHECK(
         wire::facts_to_json({}).render() ==

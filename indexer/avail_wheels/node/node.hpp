@@ -38,18 +38,19 @@ struct InstalledTorch {
 };
 
 struct Node {
-    std::string name;               // of a node type, or this host's name
-    std::string machine;            // "aarch64"
-    std::optional<Dotted> glibc;    // of its Python, 2.36; absent: unknown, or musl
-    std::optional<Dotted> musl;     // 1.2
-    std::string cpu;                // "x86-64-v3", "armv8-a+sve"; empty: unknown
-    std::optional<Gpus> gpus;       // absent: unknown
-    std::optional<Dotted> driver;   // NVIDIA's, 550.54.15
-    std::vector<Python> pythons;    // empty: unknown
-    bool any_python = false;        // every Python is asked about, not this node's
-    std::string python_program;     // path of the Python that was found
-    std::string python_fault = {};  // why that one does not answer: "is not there"; empty: it does
-    std::string interpreter = {};   // the program that runs behind python_program; empty: unknown
+    std::string name;                      // of a node type, or this host's name
+    std::string machine;                   // "aarch64"
+    std::optional<Dotted> glibc;           // of its Python, 2.36; absent: unknown, or musl
+    std::optional<Dotted> musl;            // 1.2
+    bool gives_executable_stacks = false;  // its environment asks glibc for them
+    std::string cpu;                       // "x86-64-v3", "armv8-a+sve"; empty: unknown
+    std::optional<Gpus> gpus;              // absent: unknown
+    std::optional<Dotted> driver;          // NVIDIA's, 550.54.15
+    std::vector<Python> pythons;           // empty: unknown
+    bool any_python = false;               // every Python is asked about, not this node's
+    std::string python_program;            // path of the Python that was found
+    std::string python_fault = {};         // why that one does not answer: "is not there"; empty: it does
+    std::string interpreter = {};          // the program that runs behind python_program; empty: unknown
     // Where that looks for modules, in its order, without PYTHONPATH; empty: unknown.
     std::vector<std::string> module_folders = {};
     // By the names that were asked; those with a folder are files. Others are unknown.

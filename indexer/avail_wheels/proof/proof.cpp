@@ -130,6 +130,8 @@ class Prover {
     // nullopt: the step says why there is none.
     std::optional<std::string> find(const Beside& what) {
         auto text = document(what);
+        // This is a transfer that went wrong: neither a document nor a proof that there is none.
+        if (text && *text && (*text)->empty()) text = base::fail("proof.empty", "This document is empty");
         if (!text)
             add(what.step, text.error().kind == base::ErrorKind::missing ? Proved::no : what.without,
                 "not read: " + text.error().text());

@@ -66,6 +66,12 @@ struct Candidate {
 // An empty `arch` means that of the platform tags.
 [[nodiscard]] Candidate make_candidate(WheelName name, simple::FileLink link, const std::string& arch = {});
 
+// Says whether the facts may have a member, before they are parsed. `text`, as `built":`, does not begin with its
+// quote, of which facts are full: a search would stop at each.
+[[nodiscard]] inline bool may_have(const Candidate& candidate, std::string_view text) {
+    return candidate.facts.find(text) != std::string::npos;
+}
+
 // For maps with std::string keys and string_view lookups.
 struct TextHash {
     using is_transparent = void;

@@ -76,6 +76,7 @@ Fit judge(const Candidate& candidate, const Node& node, const Site& site, const 
                              &check_machine,
                              &check_python,
                              &check_glibc,
+                             &check_stack,
                              &check_platform,
                              &check_hash,
                              &check_processor,

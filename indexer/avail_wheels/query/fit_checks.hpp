@@ -24,6 +24,7 @@ struct Question {
 [[nodiscard]] Fit check_machine(const Question& q);
 [[nodiscard]] Fit check_python(const Question& q);
 [[nodiscard]] Fit check_glibc(const Question& q);
+[[nodiscard]] Fit check_stack(const Question& q);
 [[nodiscard]] Fit check_platform(const Question& q);
 [[nodiscard]] Fit check_hash(const Question& q);
 [[nodiscard]] Fit check_processor(const Question& q);

@@ -101,7 +101,7 @@ namespace {
 bool has_library(const Question& q, const std::string& project, const std::string& library) {
     const auto* wheels = wheels_for(q.how, project);
     return wheels != nullptr && std::any_of(wheels->begin(), wheels->end(), [&](const Candidate& wheel) {
-               if (wheel.facts.find("\"provides\"") == std::string::npos) return false;  // as most
+               if (!may_have(wheel, "provides\":")) return false;  // as most
                const auto provided = provided_by(wheel);
                return std::find(provided.begin(), provided.end(), library) != provided.end();
            });

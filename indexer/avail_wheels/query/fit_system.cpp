@@ -146,6 +146,18 @@ Fit check_glibc(const Question& q) {
     return no("glibc", why, "choose an older build, or a node with a newer system");
 }
 
+// glibc's NEWS for 2.41: dlopen makes the stack executable no more, and such a file is not loaded. The import may
+// do without: ctranslate2 4.5 has its own inside `try`.
+Fit check_stack(const Question& q) {
+    static const Dotted since{{2, 41}};
+    if (q.needs.executable_stack.empty() || q.node.gives_executable_stacks || !q.node.glibc ||
+        *q.node.glibc < since)
+        return {};
+    return unknown("stack", "its import may load " + q.needs.executable_stack +
+                                ", which asks for an executable stack; glibc " + q.node.glibc->text() +
+                                " gives it with GLIBC_TUNABLES=glibc.rtld.execstack=2 alone");
+}
+
 Fit check_platform(const Question& q) {
     if (q.node.pythons.empty() || q.node.machine.empty() || (!q.node.glibc && !q.node.musl)) return {};
     const TagPart part = is_for_another_python(q) ? TagPart::platform : TagPart::all;

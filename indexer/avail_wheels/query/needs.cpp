@@ -179,6 +179,7 @@ void add_facts(Needs& needs, const Json& facts, const std::string& variant_label
     needs.avx_code = facts.string_or("avx_code", {});
     needs.avx512_code = facts.string_or("avx512_code", {});
     needs.sve_code = facts.string_or("sve_code", {});
+    needs.executable_stack = facts.string_or("executable_stack", {});
     needs.modules = facts.texts("modules");
     if (const auto* libraries = facts.find("needed")) needs.mpi = libraries->texts("mpi");
     needs.torch_at_least = facts.string_or("torch_at_least", {});

@@ -39,6 +39,7 @@ struct Needs {
     // What of its import was compiled for AVX, or AVX-512, as a whole, or has SVE code that nothing chooses;
     // empty: nothing is known to.
     std::string avx_code, avx512_code, sve_code;
+    std::string executable_stack;  // what its import may load that asks for one
     // C functions of PyPy that its import needs, and those that other parts do, by module.
     std::map<std::string, std::vector<std::string>, std::less<>> pypy_names, pypy_later;
     std::vector<GpuNeeds> gpus;    // the kinds of accelerators that it is for, in the order of their table

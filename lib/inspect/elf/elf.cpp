@@ -25,7 +25,8 @@ constexpr std::size_t max_elf_string = 64 * base::kib;         // jax's ROCm plu
 constexpr std::uint64_t max_elf_name_bytes = base::mib;        // library and version names per file
 constexpr std::size_t max_search_paths = 1'000;                // those of jax's plugins are 200
 
-constexpr std::uint32_t segment_load = 1, segment_dynamic = 2, segment_interpreter = 3, segment_note = 4;
+constexpr std::uint32_t segment_load = 1, segment_dynamic = 2, segment_interpreter = 3, segment_note = 4,
+                        segment_stack = 0x6474e551, executable = 1;
 constexpr std::uint64_t extended_segments = 0xffff;
 
 // Tags of the dynamic section.
@@ -135,7 +136,9 @@ class ElfParser {
             base::ByteCursor at = cursor(std::string_view(table).substr(i * segment_entry_, bytes));
             Segment segment;
             segment.type = at.u32();
-            if (facts_.bits == 64) at.skip(4);  // flags; elsewhere in 32-bit files
+            const std::uint32_t flags = facts_.bits == 64 ? at.u32() : 0;  // elsewhere in 32-bit files
+            if (segment.type == segment_stack && (flags & executable) != 0)
+                facts_.has_executable_stack = true;
             segment.offset = at.take(word());
             segment.address = at.take(word());
             at.skip(word());  // physical address

@@ -103,6 +103,7 @@ struct ElfFacts {
     bool has_all_symbols = true;  // false: the table has a flaw, and `symbols` is empty
     FeatureNotes notes;
     VectorLevel vector_level = VectorLevel::sse;  // of x86-64 code
+    bool has_executable_stack = false;            // a 64-bit file that asks for one: PT_GNU_STACK with PF_X
     bool has_plain_sve = false;  // aarch64 code with SVE, and nothing that asks whether the processor has it
     std::uint64_t file_bytes = 0;
     std::uint64_t debug_bytes = 0;  // size of the sections .debug_* and .zdebug_*

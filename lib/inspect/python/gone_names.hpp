@@ -5,8 +5,7 @@
 
 namespace wheelyard::inspect {
 
-// Says whether some Python 3 has it: "os", "distutils". `top` has no dots. gone_name has those that only some
-// have.
+// Says whether some Python 3 has it, on some system: "os", "winreg". `top` has no dots, and no row of gone_name.
 [[nodiscard]] bool is_standard_module(std::string_view top);
 
 struct GoneName {

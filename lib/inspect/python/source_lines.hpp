@@ -23,9 +23,6 @@ struct Token {
     TokenKind kind = TokenKind::sign;
     std::string_view text;  // into the source
 
-    [[nodiscard]] bool is_sign(std::string_view sign) const {
-        return kind == TokenKind::sign && text == sign;
-    }
     [[nodiscard]] bool is_sign(char sign) const {
         return kind == TokenKind::sign && text.size() == 1 && text.front() == sign;
     }

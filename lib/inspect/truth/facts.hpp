@@ -47,6 +47,7 @@ struct Facts {
     // C functions of PyPy by the module that needs them, {"a._b": {"PyPyList_New"}}, each name once and at
     // most max_python_names: of what the import loads, and of the rest.
     std::map<std::string, std::vector<std::string>> pypy_names, pypy_later;
+    std::string executable_stack;  // of what the import may load, one that asks for one
     std::string sve_code;  // the same with SVE, and with nothing that asks whether the processor has it
     // Modules that the import needs for certain and that some Pythons, or all that is required, lack, with
     // the module that imports them: {"cgi", "a.b"}.

@@ -302,7 +302,7 @@ TEST_CASE("facts of a wheel list: every library that the wheel lacks, what it re
     CHECK(line(linux, of_torch, "") == std::string(of_torch) + "\n");
     // Which processor: `avail_wheels` asks an index for each of these.
     constexpr const char* of_processor =
-        R"({"isa_needed":"x86-64-v2","avx_code":"a","avx512_code":"a.b","sve_code":"a.c"})";
+        R"({"isa_needed":"x86-64-v2","avx_code":"a","avx512_code":"a.b","sve_code":"a.c","executable_stack":"a.d"})";
     CHECK(line(linux, of_processor, "") == std::string(of_processor) + "\n");
     constexpr const char* of_pypy =
         R"({"pypy_names":{"a":["PyPyList_New"]},"pypy_later":{"b":["PyPyList_Size"]},"needed_surely":{"liba.so.1":"a"}})";

@@ -200,6 +200,16 @@ TEST_CASE("an index that does not answer is a step, and what its page says is to
     shelf.served[at + ".prov"] = shelf.served[at + ".pep740"] = "\n<html>welcome</html>";
     CHECK(shelf.steps(file) == "holds: sha256 - index + statement - attestation -");
     CHECK(shelf.prove(file)->steps.back().text == "none: no publisher attests it");
+    // No bytes at all say neither that there is something nor that there is nothing, also beside the wheel.
+    shelf.served[at + ".prov"] = shelf.served[at + ".pep740"] = "";
+    CHECK(shelf.steps(file) == "holds: sha256 - index + statement - attestation -");
+    CHECK(shelf.prove(file)->steps.back().text == "not read: This document is empty");
+    const auto empty = shelf.put(file.filename().string() + ".pep740", "");
+    CHECK(shelf.steps(file) == "holds: sha256 - index + statement - attestation -");
+    shelf.asked.publishers = {"https://github.com/a/b"};
+    CHECK(shelf.steps(file) == "fails: sha256 - index + statement - attestation !");
+    shelf.asked.publishers.clear();
+    std::filesystem::remove(empty);
     const auto page = [&](const std::string& members, const std::string& status) {
         shelf.page_type = "application/vnd.pypi.simple.v1+json";
         shelf.served = {
@@ -218,11 +228,12 @@ TEST_CASE("an index that does not answer is a step, and what its page says is to
     // The names go onto the path, before the query.
     shelf.served[at + ".prov?sig=a"] = "{}";
     CHECK(shelf.prove(file)->steps[2].text.starts_with("not verified, since nobody is trusted"));
-    // A pipe beside the wheel is not waited for.
+    // A pipe beside the wheel, or in its place, is not waited for.
     const std::string pipe = file.native() + ".pep740";
     REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
     CHECK(shelf.steps(file) == "holds: sha256 - index + statement - attestation -");
     CHECK(shelf.prove(file)->steps.back().text.find("not a regular file") != std::string::npos);
+    CHECK(shelf.prove(pipe).error().code == "file.not_regular");
 }
 
 TEST_CASE("verify ends with 1 where a file is not proved, and with 2 for a wrong command line") {

@@ -140,6 +140,25 @@ TEST_CASE(
     CHECK(assume(node, "cpu=armv9").error().sentence.find("armv8-a+sve") != std::string::npos);
 }
 
+TEST_CASE("glibc loads no file that asks for an executable stack since 2.41, unless it is told to") {
+    Node node = debian12();
+    const auto wheel =
+        wheel_of(x86, R"({"requires_dist":[],"executable_stack":"ctranslate2._ext","machines":["x86_64"]})");
+    CHECK(found(wheel, node) == "yes");
+    node.glibc = Dotted::parse("2.41");
+    CHECK(found(wheel, node) == "unknown stack");
+    CHECK(
+        judge(wheel, node, {}).why ==
+        "its import may load ctranslate2._ext, which asks for an executable stack; glibc 2.41 gives it with "
+        "GLIBC_TUNABLES=glibc.rtld.execstack=2 alone");
+    node.gives_executable_stacks = true;
+    CHECK(found(wheel, node) == "yes");
+    node.gives_executable_stacks = false;
+    node.glibc.reset();
+    node.musl = Dotted::parse("1.2");
+    CHECK(judge(wheel, node, {}).code != "stack");
+}
+
 TEST_CASE("a farm's own wheel without a note of its processor is judged by its build's options") {
     Node node = debian12();
     node.cpu = "x86-64-v3";
