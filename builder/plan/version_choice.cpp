@@ -364,6 +364,24 @@ std::string newest_that_takes(const std::vector<VersionPair>& pairs, const Versi
     return "; " + broken.package + newest->versions + " is the newest that takes " + what;
 }
 
+UnknownPair untested_pair(const VersionPair& pair, const std::string& found) {
+    return {"untested: upstream builds " + pair.package + pair.versions + " with " + pair.bound() +
+                ", the site has " + found,
+            pair.text()};
+}
+
+// The package, what it is built against, and the toolkit.
+std::vector<PackageVersion> compiled_with(const PairInput& input) {
+    auto packages = packages_of(input);
+    if (auto toolkit = toolkit_of(input, all_there(input, packages))) packages.push_back(std::move(*toolkit));
+    return packages;
+}
+
+// Says whether rows of GPUs are asked.
+bool compiles_for_gpus(const PairInput& input) {
+    return input.recipe.source != SourceKind::upstream && passes_gpus_on(input);
+}
+
 }  // namespace
 
 std::optional<UnknownPair> find_unknown(const PairInput& input) {
@@ -387,10 +405,14 @@ std::optional<UnknownPair> find_unknown(const PairInput& input) {
         }
     }
     if (const auto untested = first_broken(input, packages, there, PairUse::tested))
-        return UnknownPair{"untested: upstream builds " + untested->package + untested->versions + " with " +
-                               untested->with + untested->allowed + ", the site has " + untested->with + " " +
-                               there.at(untested->with).text(),
-                           untested->text()};
+        return untested_pair(*untested, untested->with + " " + there.at(untested->with).text());
+    const std::vector<std::string> gpus = fit_gpus(input).fitting;
+    for (const auto& pair : pairs_for(input.site.version_pairs, compiled_with(input), {PairUse::tested})) {
+        if (pair.with != with_gpu || !compiles_for_gpus(input) || is_switched_off(pair, input)) continue;
+        const auto other = std::find_if(gpus.begin(), gpus.end(),
+                                        [&pair](const std::string& gpu) { return !pair.allows_gpu(gpu); });
+        if (other != gpus.end()) return untested_pair(pair, *other);
+    }
     return std::nullopt;
 }
 
@@ -422,10 +444,8 @@ GpuFit fit_gpus(const PairInput& input) {
     const Accelerator* accelerator = input.site.accelerator(input.accelerator);
     if (accelerator == nullptr) return fit;
     fit.fitting = accelerator->architectures;
-    if (input.recipe.source == SourceKind::upstream || !passes_gpus_on(input)) return fit;
-    auto packages = packages_of(input);
-    const auto there = all_there(input, packages);
-    if (auto toolkit = toolkit_of(input, there)) packages.push_back(std::move(*toolkit));
+    if (!compiles_for_gpus(input)) return fit;
+    const auto packages = compiled_with(input);
     // The package's own rows come first: no other toolkit would help.
     std::vector<VersionPair> rows;
     const auto add = [&](const PackageVersion& package, std::string_view with) {

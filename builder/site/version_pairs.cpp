@@ -34,7 +34,7 @@ constexpr auto uses = base::words<PairUse, UseRow>({
      "Of what the site provides: Pythons, modules, repositories beside the build, `[versions]` of "
      "site.toml.\n"
      "The source refuses nothing else, so a cell outside these is unknown, and `build_unknown = true` of\n"
-     "site.toml builds it."},
+     "site.toml builds it. `gpu` of ROCm are the architectures for which its own libraries have code."},
     {PairUse::machine, "machine", "The machine",
      "What the source refuses, of the same. A cell outside these is impossible. `gpu` are the architectures\n"
      "that a toolkit or a package can be compiled for: `sm_80+` is that and newer ones, `!gfx950` all but "
@@ -113,7 +113,8 @@ void check_pair(io::TomlTable& table, VersionPair& pair, VersionsFile& file) {
                                     (is_of_gpu ? "architectures such as `sm_75 sm_80`, `sm_80+` or `!gfx950`"
                                                : "a specifier such as `>=2.3,<2.6`") +
                                     ", found `" + pair.allowed + "`");
-    if (is_of_gpu && pair.use != PairUse::machine) table.report("use", "of a GPU's row it is `machine`");
+    if (is_of_gpu && !is_of_machine(pair.use))
+        table.report("use", "of a GPU's row it is `machine` or `tested`");
     if (!is_of_gpu && !is_limit)
         pair.allowed_set = wheel::SpecifierSet::parse(pair.allowed).value_or(wheel::SpecifierSet());
     if (pair.use == PairUse::companion && !exact_version(pair.package + pair.versions))

@@ -50,7 +50,7 @@ inline constexpr auto rule =
 inline constexpr auto cause = member<Text<max_text_bytes>, &B::cause>(
     "cause", "the error, and the line of the log that looks like its cause");
 inline constexpr auto remedy =
-    member<Text<max_text_bytes>, &B::remedy>("remedy", "what to do, for the shell of the site's agent");
+    member<Text<max_remedy_bytes>, &B::remedy>("remedy", "what to do, for the shell of the site's agent");
 inline constexpr auto log_tail = member<Lines, &B::log_tail>(
     "log_tail", "the last lines of its log, at most 50 of 500 bytes; of failures 20, of the newest 10");
 inline constexpr auto source = member<Text<max_text_bytes>, &B::source>(

@@ -12,7 +12,9 @@ namespace wheelyard::status {
 inline constexpr std::size_t max_report_bytes = 256 * base::kib;
 inline constexpr std::size_t max_report_depth = 8;      // of its JSON; the format needs 5
 inline constexpr std::size_t max_report_items = 4'096;  // of each list; fits max_report_bytes
-inline constexpr std::size_t max_text_bytes = 400;      // of one reason, cause or remedy; longer ones are cut
+inline constexpr std::size_t max_text_bytes = 400;      // of one reason or cause; longer ones are cut
+// Of a remedy, which holds a command to copy: the longest of the doctor's with the names that it fills in.
+inline constexpr std::size_t max_remedy_bytes = 4 * base::kib;
 inline constexpr std::size_t max_word_bytes = 200;  // of a name, version or state; longer ones are refused
 inline constexpr std::size_t max_log_lines = 50;    // of one running attempt
 inline constexpr std::size_t max_log_line_bytes = 500;

@@ -130,6 +130,7 @@ TEST_CASE("what is kept of a build survives a round trip, and fits its limit") {
     SiteReport report = report_at(60);
     BuildReport large = attempt("w1");
     large.waiting = std::string(max_text_bytes, 'x');
+    large.remedy = std::string(max_remedy_bytes, 'x');  // with a command to copy: whole
     large.memory_mib.assign(max_memory_points, 999'999'999);
     large.phases.assign(max_phases, std::string(max_word_bytes, 'y'));
     large.phase_seconds.assign(max_phases, 999'999'999);

@@ -207,6 +207,82 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("no row refuses a GPU for which a real wheel of torch or of a companion has code") {
+    const Scene scene;
+    const auto text =
+        base::read_file(fs::path(WHEELYARD_TEST_DATA) / "docs/data/wheel-gpu-code.tsv", base::mib);
+    REQUIRE(text.has_value());
+    std::map<std::string, int> wheels;  // by package
+    for (const auto line : base::split_lines(*text)) {
+        const auto fields = base::split(line, '\t');
+        const auto of = exact_version(fields[0]);
+        if (fields.size() != 4 || !of) continue;
+        CAPTURE(fields[0]);
+        ++wheels[of->first];
+        std::vector<VersionPair> rows = pairs_for(scene.site.version_pairs, {*of}, {PairUse::machine});
+        if (const auto cuda = wheel::Version::parse(fields[1])) {
+            const auto of_cuda = pairs_for(scene.site.version_pairs, {{"cuda", *cuda}}, {PairUse::machine});
+            rows.insert(rows.end(), of_cuda.begin(), of_cuda.end());
+        }
+        std::erase_if(rows, [](const VersionPair& row) { return !row.is_of_gpu(); });
+        const std::string codes = std::string(fields[2]) + " " + std::string(fields[3]);
+        for (const auto& row : rows) {
+            CAPTURE(row.text());
+            for (const auto code : base::split(codes, ' ')) {
+                CAPTURE(std::string(code));
+                CHECK((code == "-" || row.allows_gpu(code)));
+            }
+        }
+        if (of->first == "torch") CHECK(rows.size() == 2);  // of its CUDA, and for its companions
+    }
+    CHECK(wheels["torch"] >= 6);
+    CHECK(wheels.size() >= 5);
+}
+
+TEST_CASE("the rows of ROCm have the GPUs that its rocBLAS has code for, and another one is untested") {
+    const Scene scene;
+    const auto text =
+        base::read_file(fs::path(WHEELYARD_TEST_DATA) / "docs/data/rocblas-targets.tsv", base::mib);
+    REQUIRE(text.has_value());
+    std::vector<std::pair<std::string, std::set<std::string>>> releases;
+    std::set<std::string> all;
+    for (const auto line : base::split_lines(*text)) {
+        const auto fields = base::split(line, '\t');
+        if (fields.size() != 2 || !fields[1].starts_with("gfx")) continue;
+        std::set<std::string> gpus;
+        for (const auto target : base::split(fields[1], ';'))
+            gpus.insert(std::string(target.substr(0, target.find(':'))));
+        all.insert(gpus.begin(), gpus.end());
+        releases.emplace_back(fields[0], gpus);
+    }
+    CHECK(releases.size() == 6);
+    for (const auto& [release, gpus] : releases) {
+        for (const auto& gpu : all) {
+            CAPTURE(release);
+            CAPTURE(gpu);
+            Scene one;
+            one.recipe.package = "demo";  // of which no row says anything
+            one.recipe.beside.clear();
+            one.recipe.build_environment = {{"GPUS", "{rocm_architectures}"}};
+            one.site.accelerators = {{"gpu", "rocm", {"gfx90a:xnack-", gpu}, "x", {}, {}}};
+            one.site.accelerators[0].modules = {"rocm/" + release + ".1"};
+            const wheel::Version version = *wheel::Version::parse("1.0");
+            const PairInput input{one.site, one.recipe, version, one.python, "gpu"};
+            const auto rows =
+                pairs_for(scene.site.version_pairs, {{"rocm", *wheel::Version::parse(release + ".1")}},
+                          {PairUse::tested});
+            REQUIRE(rows.size() == 1);
+            CHECK(rows.front().allows_gpu(gpu) == gpus.contains(gpu));
+            const auto unknown = find_unknown(input);
+            // What no compiler of the release takes is impossible, and the rest is built without it.
+            const bool is_left_out = !fit_gpus(input).refusals.empty();
+            const std::string reason = unknown ? unknown->reason : "";
+            CHECK_MESSAGE(
+                (reason.ends_with(", the site has " + gpu)) == (!gpus.contains(gpu) && !is_left_out), reason);
+        }
+    }
+}
+
 TEST_CASE("of nvcc's host compiler nothing is said where a variable can change it") {
     for (const char* name : {"CXX", "NVCC_CCBIN", "CUDAHOSTCXX", "CUDA_HOST_COMPILER", "NVCC_APPEND_FLAGS",
                              "NVCC_PREPEND_FLAGS", "CUDAFLAGS", "TORCH_NVCC_FLAGS", "CUDA_NVCC_FLAGS",
