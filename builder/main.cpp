@@ -136,8 +136,12 @@ void add_init_options(CLI::App& app, InitOptions& options) {
         ->type_name("FILE");
     app.add_flag("--yes", options.yes, "Ask nothing (the default without a terminal)");
     app.add_flag("--force", options.force, "Replace an existing file");
-    app.add_option("--like", options.like,
-                   "Copy the file of this known site, and list the lines that are of that site alone")
+    app.add_option_function<std::string>(
+           "--like", [&options](const std::string& name) { options.like = name; },
+           "Copy the file of this known site, and list the lines that are of that site alone; without a "
+           "name, "
+           "list the known sites")
+        ->expected(0, 1)
         ->type_name("SITE");
     auto& request = options.request;
     app.add_option("--name", request.name, "The site's name (default: the cluster's)")->type_name("NAME");
