@@ -132,6 +132,42 @@ TEST_CASE("the index has the cell's wheel if this Python accepts a published whe
     }
 }
 
+TEST_CASE("of several wheels of one version the cell has the one that pip takes") {
+    // In the order of pip's _sort_key(): tags before the build tag (PEP 427), whose number is no text.
+    for (const auto& [others, taken] :
+         {std::pair<std::vector<std::string>, std::string>{{"demo-1.0-py3-none-any.whl"},
+                                                           "demo-1.0-1-py3-none-any.whl"},
+          {{"demo-1.0-9-py3-none-any.whl", "demo-1.0-9a-py3-none-any.whl"}, "demo-1.0-10-py3-none-any.whl"},
+          {{"demo-1.0-9-py3-none-any.whl"}, "demo-1.0-cp311-none-any.whl"}}) {
+        Scene scene;
+        for (const bool is_first : {false, true}) {
+            auto all = others;
+            all.insert(is_first ? all.begin() : all.end(), taken);
+            scene.publish(all);
+            CHECK(scene.cell().reason == taken);
+        }
+        auto& page = *scene.world.published.at("demo");
+        for (auto& file : page->files)
+            file.yanked = file.filename == taken;
+        CHECK(scene.cell().reason != taken);
+    }
+}
+
+TEST_CASE("the next build tag is above each of the version, in the index or by this agent") {
+    Scene scene;
+    const auto next = [&scene] { return next_build(scene.cell(), scene.world); };
+    CHECK(next() == 1);
+    scene.publish({"demo-1.0-py3-none-any.whl", "demo-1.1-7-py3-none-any.whl"});
+    CHECK(next() == 1);
+    scene.publish({"demo-1.0-04b-cp312-cp312-linux_x86_64.whl", "demo-1.0-3-py3-none-any.whl"});
+    CHECK(next() == 5);
+    scene.world.attempts = {attempt("w1", "demo-1.0-cp311", State::done)};
+    scene.world.attempts.front().asked.build = 6;  // a wheel that somebody has deleted since
+    CHECK(next() == 7);
+    scene.publish({"demo-1.0-99999999999999999999-py3-none-any.whl"});
+    CHECK(next().error().code == "rebuild.build_tag");
+}
+
 TEST_CASE("a wheel whose Requires-Python excludes the cell's Python is not what the cell wants") {
     Scene scene;
     const auto publish = [&](const std::vector<std::string>& requirements) {
