@@ -55,7 +55,7 @@ TEST_CASE("a part is found that a site's filter does not permit to be named, of 
     int queries = 0;
     for (const auto& [text, part] :
          {std::pair{"--mem=", JobPart::memory}, std::pair{"--cpus-per-task=", JobPart::cores},
-          std::pair{"--nodes=", JobPart::nodes}}) {
+          std::pair{"--gres=", JobPart::gpus}, std::pair{"--nodes=", JobPart::nodes}}) {
         CAPTURE(text);
         CHECK(try_job(slurm, example(), refusing({text}, queries)).parts ==
               std::vector<RefusedPart>{unnameable(part)});
