@@ -472,6 +472,10 @@ class Planner {
                 it.set(CellState::impossible, "the recipe pins another source: sha256 " + pinned);
             return;
         }
+        if (it.recipe.is_default() && it.recipe.source == SourceKind::sdist) {
+            if (auto why = why_stub(it.recipe.package); !why.empty())
+                return it.set(CellState::impossible, std::move(why));
+        }
         // Offers are of the recipe without a version; an [[override]] may name another source.
         const auto source = it.recipe.source;
         const bool is_asked = source == SourceKind::sdist || source == SourceKind::upstream;
@@ -627,10 +631,6 @@ class Planner {
     // from it.
     static const simple::FileLink* find_published(const simple::ProjectPage& page, const VersionedCell& it,
                                                   bool is_accepted) {
-        for (const auto& file : page.files) {
-            if (accepts_python(file.requires_python, it.python) != is_accepted) continue;
-            const auto name = wheel::parse_wheel_filename(file.filename);
-            if (!name || name->variant) continue;  // pip takes no variant wheel (PEP 825)
         const simple::FileLink* best = nullptr;
         std::optional<wheel::WheelFilename> of_best;
         const auto precedes = [&](const simple::FileLink& file, const wheel::WheelFilename& name) {
@@ -640,6 +640,10 @@ class Planner {
             const auto here = wheel::best_position(name.tags, it.python.tags);
             return here == there ? of_best->build < name.build : *here < *there;
         };
+        for (const auto& file : page.files) {
+            if (accepts_python(file.requires_python, it.python) != is_accepted) continue;
+            const auto name = wheel::parse_wheel_filename(file.filename);
+            if (!name || name->variant) continue;  // pip takes no variant wheel (PEP 825)
             if (is_unexplained(it.cell, file) && !(is_pure(*name) && has_pure_builds(page, it.version)))
                 continue;
             if (!is_of(*name, it.version) || !wheel::best_position(name->tags, it.python.tags)) continue;
@@ -688,10 +692,6 @@ std::optional<std::size_t> find_release(const std::vector<Cell>& cells, const st
     return found;
 }
 
-std::string recipe_text(const Recipe& recipe) {
-    if (!recipe.is_default()) return recipe.file.string();
-    return recipe.source == SourceKind::upstream ? "no recipe: upstream's wheel" : "default recipe";
-}
 base::Result<std::uint64_t> next_build(const Cell& cell, const World& world) {
     std::uint64_t highest = 0;
     for (const Attempt& attempt : world.attempts) {
@@ -714,6 +714,10 @@ base::Result<std::uint64_t> next_build(const Cell& cell, const World& world) {
     return highest + 1;
 }
 
+std::string recipe_text(const Recipe& recipe) {
+    if (!recipe.is_default()) return recipe.file.string();
+    return recipe.source == SourceKind::upstream ? "no recipe: upstream's wheel" : "default recipe";
+}
 
 std::string_view cell_state_text(CellState state) {
     return cell_states.text(state);

@@ -1225,6 +1225,24 @@ TEST_CASE("a want that is taken from upstream names the wheel that fits, or says
     }
 }
 
+TEST_CASE("a stub is impossible by the default recipe alone, and only until the index has a wheel") {
+    Scene scene;
+    scene.site.wants = {{"pytorch", {"1.0.2"}, {"3.11"}}};
+    scene.world.published.emplace("pytorch", std::optional<simple::ProjectPage>());
+    CHECK(scene.cell().state == CellState::impossible);
+    CHECK(scene.cell().reason.find("The package named for PyTorch is torch") != std::string::npos);
+    Recipe recipe = default_recipe("pytorch");
+    recipe.file = "pytorch.toml";
+    scene.recipes.add(recipe);
+    CHECK(scene.cell().state == CellState::wanted);
+    scene.recipes = Recipes();
+    simple::ProjectPage page;
+    page.files.resize(1);
+    page.files.front().filename = "pytorch-1.0.2-py3-none-any.whl";
+    scene.world.published.insert_or_assign("pytorch", std::optional(page));
+    CHECK(scene.cell().state == CellState::have);
+}
+
 TEST_CASE("a package that has wheels alone says what one key would take") {
     Scene scene;
     scene.offer({});
