@@ -99,7 +99,8 @@ void add_retry_options(CLI::App& app, RetryOptions& options) {
                    "Every cell that is given up with this code, as `explain` and `status --json` show it")
         ->type_name("CODE");
     app.add_flag("--rebuild", options.rebuild,
-                 "Build again a wheel that the registry refused: the recipe has changed");
+                 "Build again: a wheel that the registry refused, after a change of its recipe, or one that "
+                 "the index has, with the next build tag");
 }
 
 void add_check_options(CLI::App& app, CheckOptions& options) {
@@ -136,8 +137,12 @@ void add_init_options(CLI::App& app, InitOptions& options) {
         ->type_name("FILE");
     app.add_flag("--yes", options.yes, "Ask nothing (the default without a terminal)");
     app.add_flag("--force", options.force, "Replace an existing file");
-    app.add_option("--like", options.like,
-                   "Copy the file of this known site, and list the lines that are of that site alone")
+    app.add_option_function<std::string>(
+           "--like", [&options](const std::string& name) { options.like = name; },
+           "Copy the file of this known site, and list the lines that are of that site alone; without a "
+           "name, "
+           "list the known sites")
+        ->expected(0, 1)
         ->type_name("SITE");
     auto& request = options.request;
     app.add_option("--name", request.name, "The site's name (default: the cluster's)")->type_name("NAME");
@@ -285,10 +290,13 @@ constexpr CommandRow commands[] = {
     {"", "retry", "Retry a cell that the agent has given up, or all such cells",
      "  wheelyard-builder retry --site site.toml markupsafe-3.0.2-cp311\n"
      "  wheelyard-builder retry --site site.toml --code scheduler.refused\n"
-     "  wheelyard-builder retry --site site.toml --all\n\n"
+     "  wheelyard-builder retry --site site.toml --all\n"
+     "  wheelyard-builder retry --site site.toml --rebuild torch-2.14.0-cp312\n\n"
      "If only the upload failed, the same wheel is uploaded again: the registry's policy may have changed. "
-     "With "
-     "--rebuild, and after any other failure, it is built from scratch.\n",
+     "With --rebuild, and after any other failure, it is built from scratch.\n"
+     "A published file never changes: --rebuild of a cell whose wheel the index has makes another file of "
+     "the "
+     "same version, whose build tag (PEP 427) is one above the highest there. pip and uv take that one.\n",
      bind<RetryOptions, run_retry, add_retry_options>},
     {"", "retest", "Run GPU and multi-node tests again, for example after a maintenance",
      "  wheelyard-builder retest --site site.toml                 all finished tests\n"

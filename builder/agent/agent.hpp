@@ -64,7 +64,8 @@ class Agent {
     // Allows another try of a cell: a refused wheel is uploaded again, anything else is built again. `name`:
     // of the cell or of one of its attempts. Error "retry.nothing".
     [[nodiscard]] base::Result<std::string> retry(const std::string& name);
-    // The same, but builds a refused wheel again: its recipe has changed.
+    // The same, but builds a refused wheel again: its recipe has changed. Of a cell whose wheel the index has, it
+    // begins an attempt with the next build tag (next_build()). Errors "rebuild.not_ours", "retry.active".
     [[nodiscard]] base::Result<std::string> rebuild(const std::string& name);
 
     // retry() or rebuild() (`with_their_wheels` false) of every cell given up; `code`: only those whose last
@@ -76,7 +77,7 @@ class Agent {
     [[nodiscard]] base::Result<std::string> retest(const std::string& name);
 
     // Begins a reproduction of the last wheel that this agent built of a cell (`name`: of the cell or of one
-    // of its attempts), or returns the active one. Errors: "reproduce.nothing", "reproduce.journal".
+    // of its attempts), or returns the active one. Errors: "reproduce.nothing", "journal.unreadable".
     [[nodiscard]] base::Result<std::string> reproduce(const std::string& name);
 
     // Cancels the attempt of this name, or the active attempt of the cell of this name. Only retry() starts
@@ -128,6 +129,9 @@ class Agent {
 
     // agent_commands.cpp
     [[nodiscard]] base::Result<std::string> try_again(const std::string& name, bool with_its_wheel);
+    [[nodiscard]] base::Result<std::string> build_again(Cell cell);
+    // Begins an attempt that a person asks for, in place of the cell's others.
+    [[nodiscard]] base::Status begin_asked(Attempt& attempt, JournalContent& journal);
     [[nodiscard]] base::Result<std::string> try_cell_again(JournalContent& journal, const std::string& cell,
                                                            bool with_its_wheel);
 

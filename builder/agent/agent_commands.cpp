@@ -27,8 +27,66 @@ base::Result<std::string> Agent::retry(const std::string& name) {
     return try_again(name, true);
 }
 
-base::Result<std::string> Agent::rebuild(const std::string& name) {
-    return try_again(name, false);
+base::Result<std::string> Agent::rebuild(const std::string& asked) {
+    WHEELYARD_ASSIGN(const Plan plan, look());
+    std::vector<std::string> had;
+    for (const Cell& cell : plan.cells) {
+        if (cell.purpose == Purpose::build && cell.state == CellState::have && cell.wheel)
+            had.push_back(cell.name);
+    }
+    std::string name = asked;
+    for (const Attempt& attempt : world_.attempts) {
+        if (attempt.id == asked) name = attempt.asked.cell;
+    }
+    WHEELYARD_ASSIGN(name, complete_name(
+                               name, world_.attempts,
+                               [](const Attempt& one) { return one.failure && !one.superseded; }, had));
+    const bool is_had = std::find(had.begin(), had.end(), name) != had.end();
+    return is_had ? build_again(*plan.find(name)) : try_again(name, false);
+}
+
+base::Result<std::string> Agent::build_again(Cell cell) {
+    const Recipe recipe =
+        recipe_for(parts_.site, parts_.recipes, cell.package, cell.version, cell.accelerator);
+    if (recipe.source == SourceKind::upstream || cell.uploaded || cell.of_closure)
+        return base::fail("rebuild.not_ours",
+                          cell.of_closure ? "What a closure made is built from its lock alone"
+                          : cell.uploaded ? "A build of an uploaded source is not repeated"
+                                          : "This wheel is an upstream's, and not built here",
+                          cell.name,
+                          cell.of_closure ? "make it a [[want]] of its own"
+                          : cell.uploaded ? "ask the registry for another task"
+                                          : "another `source` in its recipe builds it");
+    WHEELYARD_ASSIGN(const auto held, lock());
+    WHEELYARD_ASSIGN(auto journal, parts_.journal.read());
+    WHEELYARD_ASSIGN(cell.build, next_build(cell, world_));
+    Attempt attempt = next_attempt(cell, journal.attempts);
+    WHEELYARD_TRY(begin_asked(attempt, journal));
+    const std::string build = "build " + std::to_string(cell.build);
+    parts_.report(attempt, "begins " + build + " of what the index has as " + cell.wheel->filename);
+    return "the next `tick` or `run` builds " + cell.name + " again: " + build + ", which pip prefers to " +
+           cell.wheel->filename;
+}
+
+base::Status Agent::begin_asked(Attempt& attempt, JournalContent& journal) {
+    if (!journal.problems.empty())
+        return base::fail("journal.unreadable", "The journal has a file that cannot be read",
+                          journal.problems.front().text(),
+                          "read it; if nothing can repair it, move it out of the journal's folder");
+    for (const Attempt& other : journal.attempts) {
+        if (other.asked.cell != attempt.asked.cell) continue;
+        attempt.number = std::max(attempt.number, other.number + 1);
+        if (!is_over(other.state))
+            return base::fail("retry.active", "This cell has an active attempt", other.id,
+                              "`logs` shows what it does; `cancel` stops it");
+    }
+    for (Attempt& other : journal.attempts) {
+        if (other.asked.cell != attempt.asked.cell || std::exchange(other.superseded, true)) continue;
+        WHEELYARD_TRY(parts_.journal.write(other));
+    }
+    WHEELYARD_TRY(remove_older_trees(attempt, journal.attempts));
+    size_and_place(attempt, journal.attempts);
+    return parts_.journal.write(attempt);
 }
 
 base::Result<std::string> Agent::try_again(const std::string& name, bool with_its_wheel) {
@@ -123,6 +181,13 @@ base::Result<std::string> Agent::try_cell_again(JournalContent& journal, const s
     }
     if (!done.empty()) return done;
     const std::string again = "the next `tick` or `run` ";
+    if (last->asked.build > 0 && last->state == State::failed) {  // the index has another build of it
+        Attempt attempt;
+        attempt.id = new_attempt_id(parts_.clock.now());
+        attempt.asked = last->asked;
+        attempt.created = attempt.changed = parts_.clock.now();
+        WHEELYARD_TRY(begin_asked(attempt, journal));
+    }
     if (last->asked.purpose != Purpose::build) return again + "repeats " + cell;
     if (last->asked.for_task && last->state != State::done) {
         return again + "builds " + cell +
@@ -194,10 +259,6 @@ Attempt begin_reproduction(const Attempt& built, base::UnixMicros now) {
 base::Result<std::string> Agent::reproduce(const std::string& asked) {
     WHEELYARD_ASSIGN(const auto held, lock());
     WHEELYARD_ASSIGN(auto journal, parts_.journal.read());
-    if (!journal.problems.empty())
-        return base::fail("reproduce.journal", "The journal has a file that cannot be read",
-                          journal.problems.front().text(),
-                          "read it; if nothing can repair it, move it out of the journal's folder");
     WHEELYARD_ASSIGN(const std::string name, complete_name(asked, journal.attempts, has_recorded_wheel));
     const Attempt* built = find_recorded(journal.attempts, name);
     if (built == nullptr) {
@@ -208,17 +269,10 @@ base::Result<std::string> Agent::reproduce(const std::string& asked) {
         return base::fail("reproduce.uploaded", "A build of an uploaded source is not repeated", name,
                           "ask the registry for another task");
     Attempt attempt = begin_reproduction(*built, parts_.clock.now());
-    for (Attempt& other : journal.attempts) {
-        if (other.asked.cell != attempt.asked.cell) continue;
-        if (!is_over(other.state)) return attempt.asked.cell;
-        attempt.number = std::max(attempt.number, other.number + 1);
-        if (std::exchange(other.superseded, true)) continue;
-        WHEELYARD_TRY(parts_.journal.write(other));
+    for (const Attempt& other : journal.attempts) {
+        if (other.asked.cell == attempt.asked.cell && !is_over(other.state)) return attempt.asked.cell;
     }
-    WHEELYARD_TRY(remove_older_trees(attempt, journal.attempts));
-    attempt.job.tree = tree_for(attempt, journal.attempts);
-    size_request(attempt, journal.attempts);
-    WHEELYARD_TRY(parts_.journal.write(attempt));
+    WHEELYARD_TRY(begin_asked(attempt, journal));
     parts_.report(attempt, "repeats attempt " + built->id + ", which made " + built->wheel.filename);
     return attempt.asked.cell;
 }

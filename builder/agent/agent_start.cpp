@@ -137,6 +137,7 @@ Attempt Agent::next_attempt(const Cell& cell, const std::vector<Attempt>& attemp
                      .python = cell.python,
                      .accelerator = cell.accelerator,
                      .against = cell.against,
+                     .build = cell.build,
                      .for_task = cell.for_task,
                      .with = cell.with,
                      .uploaded = cell.uploaded,

@@ -89,8 +89,10 @@ struct Asked {
     std::string version;
     std::string python;
     std::string accelerator;  // name in the site file; empty: one wheel for all accelerators
-    std::string against;    // "torch==2.4.0+cu123": the package in the same index to build against, or empty
-    bool for_task = false;  // for a task of the registry: the upload needs the task
+    std::string against;  // "torch==2.4.0+cu123": the package in the same index to build against, or empty
+    // The number of the wheel's build tag (PEP 427), of a person's `retry --rebuild`; 0: it has none.
+    std::uint64_t build = 0;
+    bool for_task = false;               // for a task of the registry: the upload needs the task
     std::vector<std::string> with = {};  // of a promotion: the other wheels of its set, in the same request
     // The source of a task: nothing of this file runs with the agent's rights
     // (builder/script/separate_script.hpp).

@@ -90,6 +90,9 @@ constexpr auto attempt_record = io::record<A>({
                                           "name in the site file; empty: one wheel for all accelerators"),
     field<&A::asked, &Asked::against>(
         "against", "`torch==2.4.0+cu123`: the package in the same index to build against, or empty"),
+    field<&A::asked, &Asked::build>(
+        "build", "the build tag of its wheel, after `retry --rebuild`; left out of a first build",
+        Need::optional, io::Written::if_given),
     field<&A::number>("number", "counts the attempts at this cell, from 1"),
     field<io::WordOf<state_words>, &A::state>("state", "as above", Need::required),
     field<io::Time, &A::created>("created", "when the attempt began"),

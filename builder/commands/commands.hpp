@@ -35,9 +35,9 @@ struct InitOptions {
     bool json = false;
     std::filesystem::path to;  // empty: site.toml
     SiteRequest request;
-    std::string like;    // the known site whose file is copied
-    bool yes = false;    // ask nothing
-    bool force = false;  // replace an existing file
+    std::optional<std::string> like;  // the known site whose file is copied; empty: name those that are known
+    bool yes = false;                 // ask nothing
+    bool force = false;               // replace an existing file
 };
 [[nodiscard]] int run_site_init(const InitOptions& options);
 

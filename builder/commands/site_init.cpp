@@ -124,9 +124,10 @@ base::Result<SiteDraft> copy_known_site(const fs::path& common, const std::strin
     }
     std::sort(names.begin(), names.end());
     if (std::find(names.begin(), names.end(), name) == names.end()) {
-        const auto near = base::nearest(name, names);
+        const auto near = name.empty() ? std::nullopt : base::nearest(name, names);
         return base::fail(
-            "site.not_known", "No known site has this name", name,
+            "site.not_known",
+            name.empty() ? "--like takes the name of a known site" : "No known site has this name", name,
             (near ? "did you mean `" + *near + "`? Known: " : "known: ") + base::join(names, ", "));
     }
     WHEELYARD_ASSIGN(const auto text, base::read_file(all / name / "site.toml", max_site_file_bytes));
@@ -174,15 +175,15 @@ base::Result<SiteDraft> draft_by_survey(const InitOptions& options, const fs::pa
 int run_site_init(const InitOptions& options) {
     const fs::path file = options.to.empty() ? fs::path("site.toml") : options.to;
     if (const auto free = check_target(options, file); !free) return complain(free.error(), exit_usage);
-    if (!options.like.empty() && options.request != SiteRequest())
+    if (options.like && options.request != SiteRequest())
         return complain({"site.like_alone", "--like copies a file as it is: no option says what is in it",
-                         options.like, "change the lines that it lists, or leave --like out"},
+                         *options.like, "change the lines that it lists, or leave --like out"},
                         exit_usage);
     std::error_code error;
     const fs::path common = find_common_recipes(fs::read_symlink("/proc/self/exe", error));
     io::Json found;
-    const auto draft = options.like.empty() ? draft_by_survey(options, common, file, found)
-                                            : copy_known_site(common, options.like);
+    const auto draft =
+        options.like ? copy_known_site(common, *options.like) : draft_by_survey(options, common, file, found);
     if (!draft) return complain(draft.error(), exit_usage);
     if (const auto read = parse_site(draft->text, file); !read) return complain(read.error(), exit_usage);
     const int status = draft->fill_in.empty() ? exit_well : exit_failed;
@@ -198,7 +199,7 @@ int run_site_init(const InitOptions& options) {
     if (options.json) {
         print(render_survey_json(found, *draft, file));
     } else {
-        print_next_steps(*draft, options.like.empty() ? "fill in: " : "look at line ", file);
+        print_next_steps(*draft, options.like ? "look at line " : "fill in: ", file);
     }
     return status;
 }

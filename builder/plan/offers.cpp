@@ -1,6 +1,7 @@
 #include "builder/plan/offers.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 
 #include "builder/plan/plan.hpp"
@@ -20,7 +21,52 @@ int rank(const SdistOffer& offer, const std::string& pinned) {
     return (other_bytes ? 4 : 0) + (offer.yanked ? 2 : 0) + (offer.filename.ends_with(".tar.gz") ? 0 : 1);
 }
 
+struct StubRow {
+    std::string_view project;  // normalised; with `*` at its end: each that begins so
+    std::string_view why;
+};
+constexpr std::string_view of_nvidia =
+    "its sdists are stubs that download a wheel from an index of NVIDIA: `from = \"upstream\"`, or the URL "
+    "of that "
+    "index, in its [[want]] takes the wheel";
+constexpr std::string_view placeholder =
+    "its sdists are placeholders that only fail: `from = \"upstream\"`, or the URL of an index of NVIDIA, in "
+    "its "
+    "[[want]] takes the wheel";
+constexpr std::array<StubRow, 16> stubs = {{
+    // NVIDIA/TensorRT, python/packaging/frontend_sdist/setup.py
+    {"tensorrt", of_nvidia},
+    {"tensorrt-cu1*", of_nvidia},
+    {"tensorrt-lean*", of_nvidia},
+    {"tensorrt-dispatch*", of_nvidia},
+    // NVIDIA/cudf, issue 16804; NVIDIA/cuml, 6940; rapidsai/cugraph, 5135; wheelnext/wheel-stub, tests/
+    {"cudf-cu1*", of_nvidia},
+    {"cuml-cu1*", of_nvidia},
+    {"cugraph-cu1*", of_nvidia},
+    {"libcugraph-cu1*", of_nvidia},
+    {"nx-cugraph-cu1*", of_nvidia},
+    {"cudf", "the public index has a placeholder of this name: want cudf-cu12 or cudf-cu13"},
+    // NVIDIA/DALI, issues 2067 and 3776: "only a defensive package that reserves the DALI package name"
+    {"nvidia-dali",
+     "the public index has a placeholder of this name: want nvidia-dali-cuda120 or nvidia-dali-cuda130"},
+    {"nvidia-dali-cuda1*", placeholder},
+    {"nvidia-tensorrt", placeholder},
+    {"pytorch-quantization", placeholder},
+    {"pytorch", "its sdist only fails: \"The package named for PyTorch is torch\""},
+    // scikit-learn/sklearn-pypi-package, README.md
+    {"sklearn", "its sdists only fail, and name scikit-learn"},
+}};
+
 }  // namespace
+
+std::string why_stub(std::string_view project) {
+    const auto names = [project](const StubRow& row) {
+        return row.project.ends_with('*') ? project.starts_with(row.project.substr(0, row.project.size() - 1))
+                                          : project == row.project;
+    };
+    const auto found = std::find_if(stubs.begin(), stubs.end(), names);
+    return found == stubs.end() ? "" : std::string(found->why);
+}
 
 bool is_file_name(std::string_view name) {
     return !name.empty() && name != "." && name != ".." && name.find('/') == std::string_view::npos &&

@@ -40,6 +40,9 @@ struct SdistOffers {
 [[nodiscard]] std::string why_no_sdist(const std::string& project, const SdistOffers& offers,
                                        const std::string& wanted);
 
+// Why no sdist of this project builds it: it is known to be a stub or a placeholder. Empty: none is known.
+[[nodiscard]] std::string why_stub(std::string_view project);
+
 // Says whether `name` is a single path component and does not begin like an option. Sources are stored under
 // it.
 [[nodiscard]] bool is_file_name(std::string_view name);

@@ -20,6 +20,7 @@ namespace wheelyard::builder {
 namespace {
 
 constexpr std::size_t max_cells = 10'000;  // in one plan
+constexpr std::uint64_t max_build_number = 1'000'000'000'000'000'000;
 
 using wheel::Version;
 
@@ -44,6 +45,12 @@ struct VersionedCell {
 
 const ClosurePart* part_of(const std::optional<ClosureWant>& want) {
     return want && want->part ? &*want->part : nullptr;
+}
+
+// A want without a local label accepts any label: "2.4.0" accepts "2.4.0+cu126".
+bool is_of(const wheel::WheelFilename& name, const Version& wanted) {
+    return wanted.has_local() ? name.version == wanted
+                              : name.version.compare_public(wanted) == std::strong_ordering::equal;
 }
 
 bool builds_for_kind(const Recipe& recipe, const Accelerator& accelerator) {
@@ -348,14 +355,15 @@ class Planner {
         const auto published = world_.published.find(cell.package);
         const std::optional<simple::ProjectPage>* page =  // nullptr: the registry gave no answer
             published != world_.published.end() && published->second ? &*published->second : nullptr;
+        const CellHistory history = history_of(cell.name, world_.attempts);
+        const Attempt* last = history.last;
+        if (last != nullptr) cell.build = last->asked.build;
         if (page != nullptr && *page) {
             if (const auto* file = find_published(**page, it, true)) {
                 cell.wheel = *file;
-                return it.set(CellState::have, file->filename + notice_of(file->filename));
+                return judge_had(cell, history);
             }
         }
-        const CellHistory history = history_of(cell.name, world_.attempts);
-        const Attempt* last = history.last;
         if (judge_active(cell, history)) return;
         if (is_in_other_index(last)) {
             return it.set(CellState::have, last->wheel.filename + " in index `" + last->wheel.index + "`");
@@ -389,6 +397,21 @@ class Planner {
         if (cell.state == CellState::wanted) judge_needs(it);
         if (cell.state == CellState::wanted && !it.recipe.against.empty()) judge_against(it, other);
         if (cell.state == CellState::wanted) judge_siblings(cell, page);
+    }
+
+    // The index has it, and a person may have asked for another build of it. One that failed for good leaves
+    // the cell as it was.
+    void judge_had(Cell& cell, const CellHistory& history) const {
+        std::string failed;
+        if (cell.build > 0 && history.last->state != State::done) {
+            if (judge_active(cell, history)) return;
+            judge_failures(cell, history, site_, "", world_.now);
+            if (cell.state != CellState::given_up) return;
+            failed = "; build " + std::to_string(cell.build) + " of it: " + cell.reason;
+            cell.needs_person = cell.has_failed = false;
+        }
+        const std::string& filename = cell.wheel->filename;
+        cell.set(CellState::have, filename + notice_of(filename) + failed);
     }
 
     // What the attempt that made the wheel knows of it.
@@ -449,6 +472,10 @@ class Planner {
             if (!pinned.empty() && pinned != it.cell.uploaded->sha256)
                 it.set(CellState::impossible, "the recipe pins another source: sha256 " + pinned);
             return;
+        }
+        if (it.recipe.is_default() && it.recipe.source == SourceKind::sdist) {
+            if (auto why = why_stub(it.recipe.package); !why.empty())
+                return it.set(CellState::impossible, std::move(why));
         }
         // Offers are of the recipe without a version; an [[override]] may name another source.
         const auto source = it.recipe.source;
@@ -605,19 +632,27 @@ class Planner {
     // from it.
     static const simple::FileLink* find_published(const simple::ProjectPage& page, const VersionedCell& it,
                                                   bool is_accepted) {
+        const simple::FileLink* best = nullptr;
+        std::optional<wheel::WheelFilename> of_best;
+        const auto precedes = [&](const simple::FileLink& file, const wheel::WheelFilename& name) {
+            if (best == nullptr || best->yanked != file.yanked) return best == nullptr || best->yanked;
+            if (name.version != of_best->version) return of_best->version < name.version;
+            const auto there = wheel::best_position(of_best->tags, it.python.tags);
+            const auto here = wheel::best_position(name.tags, it.python.tags);
+            return here == there ? of_best->build < name.build : *here < *there;
+        };
         for (const auto& file : page.files) {
             if (accepts_python(file.requires_python, it.python) != is_accepted) continue;
             const auto name = wheel::parse_wheel_filename(file.filename);
             if (!name || name->variant) continue;  // pip takes no variant wheel (PEP 825)
             if (is_unexplained(it.cell, file) && !(is_pure(*name) && has_pure_builds(page, it.version)))
                 continue;
-            // A want without a local label accepts any label: "2.4.0" accepts "2.4.0+cu126".
-            const bool same = it.version.has_local()
-                                  ? name->version == it.version
-                                  : name->version.compare_public(it.version) == std::strong_ordering::equal;
-            if (same && wheel::best_position(name->tags, it.python.tags)) return &file;
+            if (!is_of(*name, it.version) || !wheel::best_position(name->tags, it.python.tags)) continue;
+            if (!precedes(file, *name)) continue;
+            best = &file;
+            of_best = *name;
         }
-        return nullptr;
+        return best;
     }
 
     const Site& site_;
@@ -656,6 +691,28 @@ std::optional<std::size_t> find_release(const std::vector<Cell>& cells, const st
         if (!found || cell.accelerator == accelerator) found = at;
     }
     return found;
+}
+
+base::Result<std::uint64_t> next_build(const Cell& cell, const World& world) {
+    std::uint64_t highest = 0;
+    for (const Attempt& attempt : world.attempts) {
+        if (attempt.asked.package == cell.package && attempt.asked.version == cell.version &&
+            attempt.state == State::done)
+            highest = std::max(highest, attempt.asked.build);
+    }
+    const auto page = world.published.find(cell.package);
+    const auto version = Version::parse(cell.version);
+    if (!version || page == world.published.end() || !page->second || !*page->second) return highest + 1;
+    for (const auto& file : (*page->second)->files) {
+        const auto name = wheel::parse_wheel_filename(file.filename);
+        if (!name || !name->build || !is_of(*name, *version)) continue;
+        const auto number = base::parse_decimal(name->build->number.text());
+        if (!number || *number > max_build_number)
+            return base::fail("rebuild.build_tag", "No build tag of ours is above that of this wheel",
+                              file.filename, "yank it, or build another version");
+        highest = std::max(highest, *number);
+    }
+    return highest + 1;
 }
 
 std::string recipe_text(const Recipe& recipe) {

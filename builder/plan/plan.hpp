@@ -2,6 +2,7 @@
 // arguments.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -52,6 +53,7 @@ struct Cell {
     std::string python;
     std::string accelerator;  // name in the site file; empty: one wheel for all accelerators
     std::string against;  // "torch==2.4.0+cu123": the package in the same index to build against, or empty
+    std::uint64_t build = 0;  // Asked::build of its next attempt
     CellState state = CellState::unknown;
     std::string reason;
     std::string attempt;                   // the latest one, or empty
@@ -123,6 +125,11 @@ struct World {
 };
 
 [[nodiscard]] Plan make_plan(const Site& site, const Recipes& recipes, const World& world);
+
+// One above the highest build tag that the index, or an upload of this agent, has of the cell's version: of two
+// wheels with the same tags pip takes the one with the higher (PEP 427). Error "rebuild.build_tag": no number
+// follows.
+[[nodiscard]] base::Result<std::uint64_t> next_build(const Cell& cell, const World& world);
 
 // Every package that the site wants, with the follow-ups of each want.
 [[nodiscard]] std::vector<Want> wanted_packages(const Site& site, const Recipes& recipes);

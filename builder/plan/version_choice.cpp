@@ -278,8 +278,10 @@ std::string_view host_compiler(const PairInput& input) {
 std::map<std::string, Version> all_there(const PairInput& input,
                                          const std::vector<PackageVersion>& packages) {
     auto there = provided(input);
-    for (const auto& [name, version] : packages)
-        there.insert_or_assign(name, version);
+    for (const auto& [name, version] : packages) {
+        if (name != input.recipe.package || there.count(name) == 0)  // GDAL's bindings are `gdal`, too
+            there.insert_or_assign(name, version);
+    }
     return there;
 }
 

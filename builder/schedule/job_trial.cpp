@@ -43,6 +43,8 @@ std::optional<TrialJob> reduced(TrialJob job, JobPart part) {
             changed = job.cores > 1 || job.ranks_per_node > 1;
             job.cores = job.ranks_per_node = 1;
             break;
+        case JobPart::environment:  // it has no size
+            break;
         case JobPart::options:
             changed = !job.queue.options.empty();
             job.queue.options.clear();
@@ -63,7 +65,8 @@ std::optional<TrialJob> reduced(TrialJob job, JobPart part) {
 std::optional<TrialJob> unnamed(TrialJob job, JobPart part) {
     const bool is_user_without_cores = job.of_user && part == JobPart::cores && job.cores_per_rank == 0;
     const bool is_named = job.queue.may_ask(part) && (part != JobPart::memory || job.memory_mib > 0) &&
-                          (part != JobPart::gpus || job.queue.gpus > 0) && !is_user_without_cores;
+                          (part != JobPart::gpus || job.queue.gpus > 0) &&
+                          (part != JobPart::environment || job.of_user) && !is_user_without_cores;
     if (!is_named) return std::nullopt;
     job.queue.not_asked.push_back(part);
     return job;
@@ -84,7 +87,7 @@ class Search {
 
     std::vector<RefusedPart> run() {
         for (const JobPart part : sizes) {
-            if (is_taken_without(part)) return {{part}};
+            if (is_taken_without(part)) return {{.part = part, .by_name = is_refused_by_name(part)}};
         }
         if (auto large = several_sizes(); !large.empty()) {
             const bool is_small_queue = large.size() > 1 && is_taken_without(JobPart::queue);
@@ -112,6 +115,12 @@ class Search {
     [[nodiscard]] bool is_taken_without(JobPart part) const {
         const auto less = reduced(job_, part);
         return less && is_taken(*less);
+    }
+    // The smallest value of GPUs is none, which says nothing of the option: one GPU does.
+    [[nodiscard]] bool is_refused_by_name(JobPart part) const {
+        TrialJob one = job_;
+        one.queue.gpus = 1;
+        return part == JobPart::gpus && !is_taken(one);
     }
     // The smallest value is refused, too: one that the site's filter does not permit to be named, or several.
     [[nodiscard]] std::vector<RefusedPart> parts_that_may_not_be_named() const {

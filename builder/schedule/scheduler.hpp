@@ -25,7 +25,7 @@
 namespace wheelyard::builder {
 
 // The parts of a request, each set by a key of the site file or of a recipe.
-enum class JobPart { minutes, memory, nodes, gpus, cores, options, account, queue };
+enum class JobPart { minutes, memory, nodes, gpus, cores, environment, options, account, queue };
 
 // The parts that a site's own filter may refuse to be named have these words in site.toml.
 inline constexpr auto nameable_parts = base::words<JobPart>({
@@ -33,6 +33,7 @@ inline constexpr auto nameable_parts = base::words<JobPart>({
     {JobPart::cores, "cores"},
     {JobPart::gpus, "gpus"},
     {JobPart::nodes, "nodes"},
+    {JobPart::environment, "export"},
 });
 
 // The batch system's options of every job, apart from its name and its size.
@@ -42,8 +43,8 @@ struct QueueSettings {
     int gpus = 0;                                // per node
     std::vector<std::string> options;            // one directive line each: "--qos=standard", "-l place=excl"
     std::vector<std::string> node_options = {};  // the same, of the nodes that its jobs are sent to
-    // What no directive line may name here, because the site refuses such jobs: of cores, gpus, memory and
-    // nodes.
+    // What no directive line may name here, because the site refuses such jobs, or its guide does: a row of
+    // nameable_parts.
     std::vector<JobPart> not_asked = {};
     std::vector<std::string> chunk = {};  // PBS: more resources of each node's part: "gpu_type=a100"
     std::string cluster = {};             // Slurm: another one than that of this machine

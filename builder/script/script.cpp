@@ -90,7 +90,8 @@ Fields fields_of(const ScriptInput& input) {
 
 bool needs_metadata_step(const ScriptInput& input) {
     if (input.recipe.source == SourceKind::upstream) return false;  // it was built elsewhere
-    return !input.attempt.asked.against.empty() || input.attempt.asked.version.find('+') != std::string::npos;
+    const Asked& asked = input.attempt.asked;
+    return !asked.against.empty() || asked.build > 0 || asked.version.find('+') != std::string::npos;
 }
 
 std::string render_script(const ScriptInput& input) {

@@ -112,9 +112,11 @@ std::string render_build_step(const ScriptInput& input, const std::string& gover
 
 std::string render_metadata_step(const ScriptInput& input) {
     if (!needs_metadata_step(input)) return "";
-    const std::string text =
-        base::replace_all(templates::metadata, "{{version}}", quote_shell(input.attempt.asked.version));
-    return base::replace_all(text, "{{pin}}", quote_shell(pin_of(input)));
+    const std::uint64_t build = input.attempt.asked.build;
+    return fill(templates::metadata,
+                {{"version", quote_shell(input.attempt.asked.version)},
+                 {"pin", quote_shell(pin_of(input))},
+                 {"build", build > 0 ? " --build-number=" + std::to_string(build) : ""}});
 }
 
 std::string render_smoke_step(const ScriptInput& input, const Placeholders& values) {

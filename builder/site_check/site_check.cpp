@@ -178,6 +178,7 @@ class Checker {
                           environment_);
         add("headers of Python " + choice.version, answer.good, answer.last_line,
             "install them (Debian: python3-dev, Red Hat: python3-devel), or correct [[python]]");
+        of_extensions_.push_back(lines_.size() - 1);
     }
 
     void check_compiler(const std::string& name, const std::string& compiler, const std::string& suffix,
@@ -193,7 +194,9 @@ class Checker {
                               compiler + " -c " + source.filename().string() + " -o program.o",
                           environment_);
         add(name + " " + compiler, answer.good, answer.good ? "compiles" : answer.last_line,
-            "correct [compilers], load the module that provides it, or install it (Debian: gcc, g++)");
+            "correct [compilers], load the module that provides it, or install it (Debian: gcc, g++); for "
+            "pure "
+            "packages alone, `extension = \"optional\"` in [build] of their recipes");
     }
 
     void check_compilers() {
@@ -202,8 +205,10 @@ class Checker {
         };
         check_compiler("C compiler", or_default(site_.compilers.c, "cc"), "c",
                        "int main(void) { return 0; }\n");
+        if (site_.compilers.c.empty()) of_extensions_.push_back(lines_.size() - 1);
         check_compiler("C++ compiler", or_default(site_.compilers.cxx, "c++"), "cpp",
                        "#include <string>\nint main() { return (int)std::string().size(); }\n");
+        if (site_.compilers.cxx.empty()) of_extensions_.push_back(lines_.size() - 1);
         optional([this] {
             check_compiler("Fortran compiler", site_.compilers.fortran, "f90", "end\n");
             check_compiler("MPI compiler", site_.compilers.mpi_c, "c",
@@ -383,11 +388,18 @@ class Checker {
             [this](const std::string& warning) { add("pip's configuration", true, warning, ""); });
         base::SystemClock clock;
         sources.use_git(GitSource(site_.work_directory / "sources", job_environment(environment_), clock));
+        bool are_pure = !site_.wants.empty();
         for (const auto& want : wanted_packages(site_, recipes_)) {
             const Recipe recipe = recipes_.of(want.package);
             const bool is_git = recipe.source == SourceKind::git;
-            if (recipe.source != SourceKind::sdist && !is_git) continue;
+            const bool needs_none =
+                recipe.source == SourceKind::upstream || recipe.extension == ExtensionWish::optional;
+            if (recipe.source != SourceKind::sdist && !is_git) {
+                are_pure = are_pure && needs_none;
+                continue;
+            }
             const auto offers = sources.offers(recipe);
+            are_pure = are_pure && (needs_none || (offers && !is_git && is_pure(want, *offers)));
             if (!offers)
                 return add("source of " + want.package, false, offers.error().text(),
                            is_git ? "check the recipe's `url`, and the proxies of this shell"
@@ -401,6 +413,40 @@ class Checker {
                 add("source of " + want.package, false, why_no_sdist(want.package, *offers, "latest"),
                     "correct [[want]] or what is left out above, or name its source in a recipe");
             }
+        }
+        if (are_pure) forgive_compilers();
+    }
+
+    // Says whether the index has wheels of each version that is wanted, and pure ones alone.
+    static bool is_pure(const Want& want, const SdistOffers& offers) {
+        return std::all_of(want.versions.begin(), want.versions.end(), [&offers](const std::string& text) {
+            auto version = wheel::Version::parse(text);
+            const auto set = wheel::SpecifierSet::parse(version || text == "latest" ? "" : text);
+            const SdistOffer* newest = nullptr;
+            for (const auto& one : offers.sdists) {
+                if (!version && set && set->contains(one.version) &&
+                    (newest == nullptr || newest->version < one.version))
+                    newest = &one;
+            }
+            if (newest != nullptr) version = newest->version;
+            bool has_wheel = false, has_others = false;
+            for (const auto& one : offers.wheels) {
+                if (!version || one.version != *version) continue;
+                has_wheel = true;
+                has_others = has_others || !one.filename.ends_with("-any.whl");
+            }
+            return has_wheel && !has_others;
+        });
+    }
+
+    // A site that wants pure packages alone builds them without a compiler.
+    void forgive_compilers() {
+        for (const std::size_t at : of_extensions_) {
+            SiteLine& line = lines_[at];
+            if (line.good) continue;
+            line.good = true;
+            line.found += ", and none is needed: every wanted package is pure";
+            line.advice.clear();
         }
     }
 
@@ -463,6 +509,7 @@ class Checker {
     std::optional<Python> python_;          // the first usable one
     Pythons pythons_;
     std::vector<SiteLine> lines_;
+    std::vector<std::size_t> of_extensions_;  // what a package without an extension does without
 };
 
 }  // namespace

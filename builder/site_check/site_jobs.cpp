@@ -226,6 +226,8 @@ std::string value_of(const TrialJob& job, const RefusedPart& refused) {
             return std::to_string(job.queue.gpus) + " GPUs per node";
         case JobPart::cores:
             return std::to_string(job.ranks_per_node) + " × " + std::to_string(job.cores) + " cores";
+        case JobPart::environment:
+            return "--export";
         case JobPart::options:
             return refused.option.empty() ? base::join(job.queue.options, " ") : refused.option;
         case JobPart::account:
@@ -262,11 +264,14 @@ std::string describe_unnameable(const SiteJob& job, const RefusedPart& refused) 
 }
 
 std::string describe_part(const Site& site, const SiteJob& job, const RefusedPart& refused) {
-    if (refused.by_name) return describe_unnameable(job, refused);
+    const bool may_lack_it = refused.part == JobPart::gpus && (job.node == nullptr || job.node->gpus == 0);
+    if (refused.by_name && !may_lack_it) return describe_unnameable(job, refused);
     const DecidingKey key = key_of(site, job, refused);
     std::string text = value_of(job.job, refused);
     if (!key.key.empty())
         text += ": " + key.key + ", " + (key.place.empty() ? "not set, its default" : key.place);
+    if (refused.by_name)
+        text += "; or, if there are GPUs here all the same, " + describe_unnameable(job, refused);
     return text;
 }
 

@@ -340,6 +340,7 @@ base::Status Sources::fill(const Recipe& recipe, SourceRecord& source, const fs:
         WHEELYARD_ASSIGN(source.folder, unpack_archive(source, tree, keep_alive));
     }
     WHEELYARD_ASSIGN(auto system, read_build_system(tree / source.folder));
+    if (recipe.source == SourceKind::sdist) WHEELYARD_TRY(check_builds(tree / source.folder, system));
     source.back_end = std::move(system.back_end);
     source.back_end_path = std::move(system.back_end_path);
     source.build_requires = std::move(system.build_requires);

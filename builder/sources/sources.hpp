@@ -162,4 +162,8 @@ struct BuildSystem {
 // (lib/base/files/untrusted_file.hpp).
 [[nodiscard]] base::Result<BuildSystem> read_build_system(const std::filesystem::path& project);
 
+// Error "source.stub": the sdist builds nothing. It only downloads a wheel from an index of its own, or fails and
+// names one. The rows are in build_system.cpp.
+[[nodiscard]] base::Status check_builds(const std::filesystem::path& project, const BuildSystem& system);
+
 }  // namespace wheelyard::builder

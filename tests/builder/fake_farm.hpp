@@ -73,7 +73,11 @@ case "$1 ${2-} ${3-}" in
     cp "$farm"/prebuilt/*.whl "$2"
     ;;
 "-c "*) ;;
-"- "*) cat > /dev/null ;;
+"- "*)
+    cat > /dev/null
+    last=${!#}
+    case $last in --build-number=*) for wheel in "$2"/*.whl; do mv "$wheel" "${wheel/-py3/-${last#*=}-py3}"; done ;; esac
+    ;;
 *) echo "fake python: what is $*" >&2; exit 9 ;;
 esac
 )sh";

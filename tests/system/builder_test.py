@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from support.case import FarmCase, main
-from support.clients import installed_value, pip_install
+from support.clients import PIPS, installed_value, pip_install
 from support.file_reads import FileReads
 from support.package_index import FAST_C, PackageIndex, write_sdist
 from support.site import Site
@@ -66,6 +66,28 @@ class BuilderTest(FarmCase):
         self.assert_ran(site.builder("run"))  # nothing is left to do
         self.assertEqual(len(self.sources.downloads), downloads)
         self.assert_no_secret(site)
+
+    def test_pip_prefers_another_build_of_a_version(self):
+        write_sdist(self.sources.folder, "yard-pure", "1.0", value=5)
+        site = self.site(yard_pure="1.0")
+        self.assert_ran(site.builder("run"))
+        before = self.farm.files("yard-pure")
+        for build, value in (("1", 6), ("2", 7)):
+            write_sdist(self.sources.folder, "yard-pure", "1.0", value=value)
+            asked = site.builder("retry", "--rebuild", "yard-pure")
+            self.assert_ran(asked)
+            self.assertIn(f"build {build}, which pip prefers to yard_pure-1.0-", asked.stdout)
+            self.assertEqual({cell["state"] for cell in site.plan().values()}, {"active"})
+            self.assert_ran(site.builder("run"), f"yard_pure-1.0-{build}-py3-none-any.whl")
+            with self.subTest("the WHEEL file has the build tag, and no rule finds a difference"):
+                self.assertEqual(site.attempts()[-1]["verdicts"], site.attempts()[0]["verdicts"])
+            for pip in PIPS:
+                folder = self.folder / f"{pip}-{build}"
+                self.assert_ran(pip_install(self.farm, pip, folder, "yard-pure==1.0"))
+                self.assertEqual(installed_value(pip, folder, "yard_pure"), str(value))
+        after = self.farm.files("yard-pure")
+        self.assertEqual(len(after), 3)
+        self.assertLessEqual(before.items(), after.items())  # a published file never changes
 
     def assert_no_secret(self, site: Site):
         secret = self.token.rpartition("_")[2]

@@ -93,7 +93,10 @@ class LocalTest(InitCase):
         self.assertIn('"package": "torch"', plan.stdout, plan.stderr)
 
     def test_an_unknown_site_and_wishes_beside_a_known_one_are_refused(self):
-        for arguments, words in ((["--like", "perlmuter"], "did you mean `perlmutter`?"), (["--like", "perlmutter", "--account", "me"], "--like copies a file as it is")):
+        known = ", ".join(sorted(file.parent.name for file in (ROOT / "site-configs").glob("*/site.toml")))
+        for arguments, words in ((["--like"], f"--like takes the name of a known site (known: {known})"),
+                                 (["--like", "perlmuter"], "did you mean `perlmutter`?"),
+                                 (["--like", "perlmutter", "--account", "me"], "--like copies a file as it is")):
             with self.subTest(arguments):
                 done = self.builder("site", "init", "--yes", *arguments)
                 self.assertEqual(done.returncode, 2, done.stdout)

@@ -21,6 +21,7 @@ MISSING = missing_programs() + missing_accounting()
 GPUS = 2
 PARTITIONS = """PartitionName=standard Nodes=ALL MaxTime=60 DefMemPerCPU=64 State=UP
 PartitionName=small Nodes=ALL MaxTime=60 MaxMemPerNode=512 MaxCPUsPerNode=2 MaxNodes=1 State=UP
+PartitionName=slow Nodes=ALL MaxTime=60 DefMemPerCPU=64 State=UP
 PartitionName=others Nodes=ALL MaxTime=60 AllowAccounts=other State=UP
 """
 SITE = f"""config_version = 1
@@ -117,6 +118,8 @@ WRONG = [
      "--constraint=nosuch"),
     ("scheduler", 'options = ["--qos=steady"]', 'options = ["--gres=tpu:1", "--qos=steady"]', BUILD, "scheduler.options", "--gres=tpu:1"),
     ("scheduler", 'options = ["--qos=steady"]', 'options = ["--qos=short"]', BUILD, "scheduler.minutes of the site", "30 minutes"),
+    ("scheduler", 'options = ["--qos=steady"]', 'options = ["--qos=slow"]', BUILD, "scheduler.minutes of the site", "30 minutes"),
+    ("scheduler", 'partition = "standard"', 'partition = "slow"', BUILD, "scheduler.minutes of the site", "30 minutes"),
     ("scheduler", "minutes = 30\nmax_walltime_minutes = 60", "minutes = 600\nmax_walltime_minutes = 600", BUILD,
      "scheduler.minutes of the site", "600 minutes"),
     ("scheduler", "max_walltime_minutes = 60", "max_walltime_minutes = 600", LARGEST, "scheduler.max_walltime_minutes", "600 minutes"),
@@ -153,9 +156,11 @@ class Cluster(SlurmCluster):
         self.account("add", "account", "project", "other")
         self.account("add", "qos", "steady")
         self.account("add", "qos", "short", "MaxWall=10", "Flags=DenyOnLimit")
+        self.account("add", "qos", "slow", "MaxWall=10")
+        self.run("scontrol", "update", "PartitionName=slow", "QOS=slow")
         self.run("sacctmgr", "--immediate", "add", "user", user, "account=project", check=False)  # root is there already
         self.account("modify", "user", user, "set", "DefaultAccount=project")
-        self.account("modify", "user", user, "where", "account=project", "set", "qos=normal,steady,short")
+        self.account("modify", "user", user, "where", "account=project", "set", "qos=normal,steady,short,slow")
 
 
 @unittest.skipIf(MISSING, f"no Slurm with accounting here: {' '.join(MISSING)} missing")

@@ -77,7 +77,19 @@ inline constexpr std::string_view sacct_format =
 
 // What `sbatch --test-only` printed, and whether it ended well.
 [[nodiscard]] TrialAnswer read_trial(bool good, std::string_view printed);
-// Asks Slurm whether it would take a job: `sbatch --test-only`, which submits nothing (sbatch(1)).
+// A quality of service with a limit of time: a line of `sacctmgr show qos format=Name,MaxWall,Flags`.
+//     long|2-00:00:00|DenyOnLimit,OverPartQOS
+struct Quality {
+    std::string name;
+    std::int64_t max_minutes = 0;  // 0: no limit
+    bool denies = false;  // DenyOnLimit: what exceeds the limit is refused, and does not wait for ever
+    bool outranks_partition = false;  // OverPartQOS: its limits come before those of the partition's QOS
+};
+[[nodiscard]] std::vector<Quality> parse_qualities(std::string_view text);
+
+// Asks Slurm whether it would take a job: `sbatch --test-only`, which submits nothing (sbatch(1)). One that it
+// takes is refused here all the same, where a QOS without DenyOnLimit would leave it pending for ever
+// (QOSMaxWallDurationPerJobLimit): sacctmgr(1), "Flags", and slurm.conf(5), AccountingStorageEnforce=limits.
 [[nodiscard]] TrialAnswer try_job(const std::string& header, const TrialJob& job, const AskMachine& ask);
 
 // What Slurm reports of itself, for `site init`. The parsers are pure.

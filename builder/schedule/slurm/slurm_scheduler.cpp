@@ -182,7 +182,7 @@ std::string render_user_header(const UserJob& job) {
     if (!job.queue.queue.empty()) add("--partition=" + job.queue.queue);
     if (!job.queue.account.empty()) add("--account=" + job.queue.account);
     if (!job.queue.cluster.empty()) add("--clusters=" + job.queue.cluster);
-    add("--export=NONE");
+    if (job.queue.may_ask(JobPart::environment)) add("--export=NONE");
     for (const auto& option : job.queue.all_options())
         add(option);
     return text;

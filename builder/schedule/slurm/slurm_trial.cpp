@@ -91,10 +91,82 @@ TrialAnswer read_trial(bool good, std::string_view printed) {
     return answer;
 }
 
-TrialAnswer try_job(const std::string& header, const TrialJob& /*job*/, const AskMachine& ask) {
+std::vector<Quality> parse_qualities(std::string_view text) {
+    std::vector<Quality> qualities;
+    for (const auto line : base::split_lines(text)) {
+        const auto fields = base::split(base::trim(line), '|');
+        if (fields.size() != 3 || fields[0].empty()) continue;
+        const auto flags = base::split(fields[2], ',');
+        const auto has = [&flags](std::string_view flag) {
+            return std::find(flags.begin(), flags.end(), flag) != flags.end();
+        };
+        qualities.push_back(
+            {std::string(fields[0]), parse_limit_minutes(fields[1]), has("DenyOnLimit"), has("OverPartQOS")});
+    }
+    return qualities;
+}
+
+namespace {
+
+// What such an option of the job says, the last one; empty: none does.
+std::string named_quality(const TrialJob& job) {
+    std::string name;
+    for (const std::string& option : job.queue.all_options()) {
+        for (const std::string_view begin : {"--qos=", "--qos ", "-q "})
+            if (option.starts_with(begin)) name = base::trim(std::string_view(option).substr(begin.size()));
+    }
+    return name;
+}
+
+// The QOS whose limit of time counts for the job; nullopt: none has one, or that is not known.
+std::optional<Quality> limiting_quality(const TrialJob& job, const AskMachine& ask) {
+    const auto qualities =
+        parse_qualities(ask("sacctmgr --noheader --parsable2 show qos format=Name,MaxWall,Flags").out);
+    const auto find = [&qualities](std::string_view name) {
+        const auto found = std::find_if(qualities.begin(), qualities.end(),
+                                        [&](const Quality& one) { return one.name == name; });
+        return found == qualities.end() ? std::nullopt : std::optional(*found);
+    };
+    const bool may_limit = std::any_of(qualities.begin(), qualities.end(), [&job](const Quality& one) {
+        return !one.denies && one.max_minutes > 0 && one.max_minutes < job.minutes;
+    });
+    if (!may_limit || !ask("scontrol show config | grep -q '^AccountingStorageEnforce .*limits'").good)
+        return std::nullopt;
+    std::string name = named_quality(job);
+    if (name.empty()) {
+        const std::string& account = job.queue.account;
+        const std::string of_account = account.empty() ? "" : " account=" + base::quote_shell(account);
+        name = base::trim(ask("sacctmgr --noheader --parsable2 show associations user=\"$(id -un)\"" +
+                              of_account + " format=DefaultQOS | sort -u")
+                              .out);
+    }
+    const auto own = find(name);
+    std::optional<Quality> of_partition;
+    if (!job.queue.queue.empty())
+        of_partition =
+            find(base::trim(ask("scontrol --oneliner show partition " + base::quote_shell(job.queue.queue) +
+                                " | sed -n 's/.* QoS=\\([^ ]*\\).*/\\1/p'")
+                                .out));
+    if ((own && own->denies) || (of_partition && of_partition->denies)) return std::nullopt;
+    const bool is_of_partition = of_partition && of_partition->max_minutes > 0 &&
+                                 !(own && own->outranks_partition && own->max_minutes > 0);
+    return is_of_partition ? of_partition : own;
+}
+
+}  // namespace
+
+TrialAnswer try_job(const std::string& header, const TrialJob& job, const AskMachine& ask) {
     const std::string script = "#!/bin/bash\n" + header + "exit\n";
-    const MachineAnswer answer = ask("printf %s " + base::quote_shell(script) + " | sbatch --test-only 2>&1");
-    return read_trial(answer.good, answer.out.empty() ? answer.last_line : answer.out);
+    const MachineAnswer tried = ask("printf %s " + base::quote_shell(script) + " | sbatch --test-only 2>&1");
+    TrialAnswer answer = read_trial(tried.good, tried.out.empty() ? tried.last_line : tried.out);
+    if (answer.end != TrialEnd::accepted) return answer;
+    const auto quality = limiting_quality(job, ask);
+    if (!quality || quality->max_minutes == 0 || job.minutes <= quality->max_minutes) return answer;
+    return {
+        TrialEnd::refused,
+        "Slurm takes it, and it would wait for ever (QOSMaxWallDurationPerJobLimit): the MaxWall of QOS " +
+            quality->name + " is " + std::to_string(quality->max_minutes) + " minutes",
+        {{.part = JobPart::minutes}}};
 }
 
 }  // namespace wheelyard::builder::slurm

@@ -1,9 +1,9 @@
 
-# Set the wheel's full version and pin the package that it was built against.
+# Set the wheel's full version and build tag, and pin the package that it was built against.
 begin metadata
-python -I - "$folder/wheel" {{version}} {{pin}} <<'END'
+python -I - "$folder/wheel" {{version}} {{pin}}{{build}} <<'END'
 import pathlib, re, subprocess, sys, tempfile
-folder, version, pin = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+folder, version, pin, build = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4:]
 [wheel] = folder.glob("*.whl")
 with tempfile.TemporaryDirectory(dir=folder) as inside:
     subprocess.run([sys.executable, "-m", "wheel", "unpack", "--dest", inside, wheel], check=True)
@@ -15,11 +15,11 @@ with tempfile.TemporaryDirectory(dir=folder) as inside:
         other = re.compile(r"Requires-Dist: *" + re.match(r"[-\w.]+", pin)[0] + r"(?![-\w.])[^;]*$", re.I)
         lines = [line for line in lines if not other.match(line)] + ["Requires-Dist: " + pin]
     lines = ["Version: " + version if line.startswith("Version:") else line for line in lines]
-    if "\n".join(lines) == head:
+    if "\n".join(lines) == head and not build:
         sys.exit()
     (info / "METADATA").write_text("\n".join(lines) + blank + description)
     for part in [*root.glob("*.dist-info"), *root.glob("*.data")]:
         part.rename(part.with_name(part.name.partition("-")[0] + "-" + version + part.suffix))
     wheel.unlink()
-    subprocess.run([sys.executable, "-m", "wheel", "pack", "--dest-dir", folder, root], check=True)
+    subprocess.run([sys.executable, "-m", "wheel", "pack", *build, "--dest-dir", folder, root], check=True)
 END

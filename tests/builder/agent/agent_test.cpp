@@ -650,6 +650,53 @@ TEST_CASE("a wheel that the registry refuses is built again after a change of it
     CHECK(farm.builds() == 2);
 }
 
+TEST_CASE("a wheel that the index has is built again with the next build tag, and the older one stays") {
+    Farm farm;
+    farm.settle();
+    for (const std::string build : {"1", "2"}) {
+        CAPTURE(build);
+        const auto asked = Agent(farm.parts()).rebuild("demo");  // part of the cell's name
+        REQUIRE_MESSAGE(asked.has_value(), asked.error().text());
+        CHECK(asked->find("build " + build + ", which pip prefers to demo-1.0-") != std::string::npos);
+        CHECK(Agent(farm.parts()).rebuild("demo-1.0-cp311").error().code == "retry.active");
+        const TickReport report = farm.settle();
+        const std::string filename = "demo-1.0-" + build + "-py3-none-any.whl";
+        CHECK(report.plan.cells.front().state == CellState::have);
+        CHECK(report.plan.cells.front().reason == filename);
+        CHECK(farm.registry.has(filename));
+    }
+    CHECK(farm.registry.has("demo-1.0-py3-none-any.whl"));
+    CHECK(farm.builds() == 3);
+}
+
+TEST_CASE("another build that fails leaves the cell as it was, and retry repeats it with its build tag") {
+    Farm farm;
+    farm.settle();
+    REQUIRE(Agent(farm.parts()).rebuild("demo-1.0-cp311").has_value());
+    testing::write(farm.folder.path() / "break", "");
+    const TickReport report = farm.settle();
+    const Cell& cell = report.plan.cells.front();
+    CHECK(cell.state == CellState::have);
+    CHECK(!cell.has_failed);
+    CHECK(cell.reason.starts_with(
+        "demo-1.0-py3-none-any.whl; build 1 of it: needs_person: failed twice with the same error"));
+    fs::remove(farm.folder.path() / "break");
+    REQUIRE(Agent(farm.parts()).retry("demo-1.0-cp311").has_value());
+    CHECK(farm.settle().plan.cells.front().reason == "demo-1.0-1-py3-none-any.whl");
+    CHECK(farm.registry.has("demo-1.0-1-py3-none-any.whl"));
+    CHECK(farm.builds() == 4);
+}
+
+TEST_CASE("what is not built here is not built again") {
+    Farm farm;
+    farm.settle();
+    Recipe recipe = default_recipe("demo");
+    recipe.source = SourceKind::upstream;
+    farm.recipes.add(recipe);
+    CHECK(Agent(farm.parts()).rebuild("demo").error().code == "rebuild.not_ours");
+    CHECK(farm.attempts().size() == 1);
+}
+
 TEST_CASE("a refused token is reported once and pauses the uploads, and every wheel is kept") {
     Farm farm;
     farm.registry.unauthorised = true;

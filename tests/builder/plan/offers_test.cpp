@@ -57,5 +57,14 @@ TEST_CASE("only sdists of the project count on a page") {
     CHECK(found.front().filename == "demo-1.0.tar.gz");
 }
 
+TEST_CASE("a stub or a placeholder is known by its name, and what only begins like one is none") {
+    for (const char* project : {"tensorrt", "tensorrt-cu12", "tensorrt-cu13-libs", "cudf-cu12", "cudf",
+                                "nvidia-dali-cuda120", "pytorch", "sklearn"})
+        CHECK_MESSAGE(!why_stub(project).empty(), project);
+    for (const char* project :
+         {"torch-tensorrt", "tensorrt-yolo", "cudfx", "nvidia-ml-py", "torch", "pytorch-lightning"})
+        CHECK_MESSAGE(why_stub(project).empty(), project);
+}
+
 }  // namespace
 }  // namespace wheelyard::builder

@@ -724,5 +724,16 @@ TEST_CASE("a torch has the limits that EasyBuild patches in that release, on tha
     CHECK(limits("2.10.0", "x86_64", git).empty());
 }
 
+TEST_CASE("the bindings of a library that has the same name are held to the library that the site has") {
+    Scene scene;
+    scene.recipe = default_recipe("gdal");
+    scene.accelerator.clear();
+    scene.site.provided_versions = {{"gdal", "3.6.2"}};
+    scene.version = "3.6.4";
+    CHECK(scene.misfit() == "");
+    scene.version = "3.8.0";
+    CHECK(scene.misfit().starts_with("the site has gdal 3.6.2, it needs gdal==3.8.*"));
+}
+
 }  // namespace
 }  // namespace wheelyard::builder

@@ -132,6 +132,42 @@ TEST_CASE("the index has the cell's wheel if this Python accepts a published whe
     }
 }
 
+TEST_CASE("of several wheels of one version the cell has the one that pip takes") {
+    // In the order of pip's _sort_key(): tags before the build tag (PEP 427), whose number is no text.
+    for (const auto& [others, taken] :
+         {std::pair<std::vector<std::string>, std::string>{{"demo-1.0-py3-none-any.whl"},
+                                                           "demo-1.0-1-py3-none-any.whl"},
+          {{"demo-1.0-9-py3-none-any.whl", "demo-1.0-9a-py3-none-any.whl"}, "demo-1.0-10-py3-none-any.whl"},
+          {{"demo-1.0-9-py3-none-any.whl"}, "demo-1.0-cp311-none-any.whl"}}) {
+        Scene scene;
+        for (const bool is_first : {false, true}) {
+            auto all = others;
+            all.insert(is_first ? all.begin() : all.end(), taken);
+            scene.publish(all);
+            CHECK(scene.cell().reason == taken);
+        }
+        auto& page = *scene.world.published.at("demo");
+        for (auto& file : page->files)
+            file.yanked = file.filename == taken;
+        CHECK(scene.cell().reason != taken);
+    }
+}
+
+TEST_CASE("the next build tag is above each of the version, in the index or by this agent") {
+    Scene scene;
+    const auto next = [&scene] { return next_build(scene.cell(), scene.world); };
+    CHECK(next() == 1);
+    scene.publish({"demo-1.0-py3-none-any.whl", "demo-1.1-7-py3-none-any.whl"});
+    CHECK(next() == 1);
+    scene.publish({"demo-1.0-04b-cp312-cp312-linux_x86_64.whl", "demo-1.0-3-py3-none-any.whl"});
+    CHECK(next() == 5);
+    scene.world.attempts = {attempt("w1", "demo-1.0-cp311", State::done)};
+    scene.world.attempts.front().asked.build = 6;  // a wheel that somebody has deleted since
+    CHECK(next() == 7);
+    scene.publish({"demo-1.0-99999999999999999999-py3-none-any.whl"});
+    CHECK(next().error().code == "rebuild.build_tag");
+}
+
 TEST_CASE("a wheel whose Requires-Python excludes the cell's Python is not what the cell wants") {
     Scene scene;
     const auto publish = [&](const std::vector<std::string>& requirements) {
@@ -1187,6 +1223,24 @@ TEST_CASE("a want that is taken from upstream names the wheel that fits, or says
         CHECK(cell.recipe == "no recipe: upstream's wheel");
         CHECK(needs_offers(scene.site.wants.front(), scene.recipes.of("demo"), scene.world));
     }
+}
+
+TEST_CASE("a stub is impossible by the default recipe alone, and only until the index has a wheel") {
+    Scene scene;
+    scene.site.wants = {{"pytorch", {"1.0.2"}, {"3.11"}}};
+    scene.world.published.emplace("pytorch", std::optional<simple::ProjectPage>());
+    CHECK(scene.cell().state == CellState::impossible);
+    CHECK(scene.cell().reason.find("The package named for PyTorch is torch") != std::string::npos);
+    Recipe recipe = default_recipe("pytorch");
+    recipe.file = "pytorch.toml";
+    scene.recipes.add(recipe);
+    CHECK(scene.cell().state == CellState::wanted);
+    scene.recipes = Recipes();
+    simple::ProjectPage page;
+    page.files.resize(1);
+    page.files.front().filename = "pytorch-1.0.2-py3-none-any.whl";
+    scene.world.published.insert_or_assign("pytorch", std::optional(page));
+    CHECK(scene.cell().state == CellState::have);
 }
 
 TEST_CASE("a package that has wheels alone says what one key would take") {

@@ -55,7 +55,7 @@ TEST_CASE("a part is found that a site's filter does not permit to be named, of 
     int queries = 0;
     for (const auto& [text, part] :
          {std::pair{"--mem=", JobPart::memory}, std::pair{"--cpus-per-task=", JobPart::cores},
-          std::pair{"--nodes=", JobPart::nodes}}) {
+          std::pair{"--gres=", JobPart::gpus}, std::pair{"--nodes=", JobPart::nodes}}) {
         CAPTURE(text);
         CHECK(try_job(slurm, example(), refusing({text}, queries)).parts ==
               std::vector<RefusedPart>{unnameable(part)});
@@ -97,7 +97,7 @@ TEST_CASE("all sizes are named that are refused on their own, and nothing where 
     const TrialAnswer taken = try_job(slurm, example(), refusing({}, queries));
     CHECK(taken.end == TrialEnd::accepted);
     CHECK(taken.message == "Job 1 to start at noon");
-    CHECK(queries == 1);
+    CHECK(queries == 2);  // the job, and the limits of QOS
 }
 
 TEST_CASE("a query without an answer is repeated, a few times") {
@@ -110,10 +110,10 @@ TEST_CASE("a query without an answer is repeated, a few times") {
         return MachineAnswer{true, "sbatch: Job 1 to start at noon\n", ""};
     };
     CHECK(try_job(slurm, example(), busy).end == TrialEnd::accepted);
-    CHECK(queries == 3);
+    CHECK(queries == 4);
     lost = 100;
     CHECK(try_job(slurm, example(), busy).end == TrialEnd::unknown);
-    CHECK(queries == 6);
+    CHECK(queries == 7);
 }
 
 TEST_CASE("a job is tried with the directive lines of its submission") {

@@ -14,9 +14,9 @@ namespace {
 Plan plan() {
     Plan made;
     made.cells = {
-        {"demo-1.0-cp311", "demo", "1.0", "3.11", "", "", CellState::have, "demo.whl", "w1",
+        {"demo-1.0-cp311", "demo", "1.0", "3.11", "", "", 0, CellState::have, "demo.whl", "w1",
          "default recipe"},
-        {"other-2-cp311", "other", "2", "3.11", "cu123", "", CellState::wanted, "", "", "r/other.toml"}};
+        {"other-2-cp311", "other", "2", "3.11", "cu123", "", 0, CellState::wanted, "", "", "r/other.toml"}};
     return made;
 }
 

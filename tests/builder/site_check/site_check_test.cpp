@@ -222,6 +222,45 @@ TEST_CASE_FIXTURE(PbsPlace, "a site whose compiler is missing fails in what is r
     CHECK(!line("MPI launcher")->required);
 }
 
+TEST_CASE_FIXTURE(PbsPlace, "a site that wants pure packages alone is not stopped without a compiler") {
+    for (const char* name : {"cc", "c++"})
+        program(name, "echo 'no compiler here' >&2; exit 1");
+    site.pythons = {{"3.11", "/usr/bin/python3"}};
+    site.wants = {{"demo", {"1.0"}, {}}, {"pure", {"latest"}, {}}};
+    testing::write(folder.path() / "pip.conf",
+                   "[global]\nno-index = true\nfind-links = " + (folder.path() / "links").string() + "\n");
+    for (const char* name : {"demo-1.0.tar.gz", "demo-1.0-py3-none-any.whl", "pure-2.0.tar.gz",
+                             "pure-2.0-py3-none-any.whl", "pure-1.0-cp311-cp311-linux_x86_64.whl"})
+        testing::write(folder.path() / "links" / name, "x");
+    const auto stops = [this](const Recipes& recipes = {}) {
+        const auto failed =
+            failed_requirements(check_site(site, recipes,
+                                           {{"PATH", (folder.path() / "bin").string() + ":/usr/bin:/bin"},
+                                            {"PIP_CONFIG_FILE", (folder.path() / "pip.conf").string()}}));
+        return std::any_of(failed.begin(), failed.end(), [](const std::string& one) {
+            return one.find("C compiler") != std::string::npos;
+        });
+    };
+    CHECK(!stops());
+    SUBCASE("an extension, by the index") {
+        testing::write(folder.path() / "links" / "demo-1.0-cp311-cp311-linux_x86_64.whl", "x");
+        CHECK(stops());
+    }
+    SUBCASE("no wheel says what it is, but its recipe does") {
+        std::filesystem::remove(folder.path() / "links" / "demo-1.0-py3-none-any.whl");
+        CHECK(stops());
+        Recipe recipe = default_recipe("demo");
+        recipe.extension = ExtensionWish::optional;
+        Recipes recipes;
+        recipes.add(recipe);
+        CHECK(!stops(recipes));
+    }
+    SUBCASE("a compiler that the site names") {
+        site.compilers.c = "cc";
+        CHECK(stops());
+    }
+}
+
 TEST_CASE("a reason is the program's message, without the number of a line of our script") {
     const auto answer = query_machine("true\nnosuch-compiler -c x.c", {{"PATH", "/usr/bin:/bin"}});
     CHECK(!answer.good);

@@ -163,6 +163,41 @@ TEST_CASE(
         CHECK_MESSAGE(line.good, line.what);
 }
 
+TEST_CASE("where no job may ask for GPUs the node type's key is named, and none of the common recipe") {
+    // TACC's guides of Vista and Stampede3: `--gres`: "TACC does not support this option."
+    const auto filter = [](const std::string& script) {
+        const bool good = script.find("--gres=") == std::string::npos;
+        return MachineAnswer{
+            good, good ? "" : "sbatch: error: Invalid generic resource (gres) specification\n", ""};
+    };
+    Site site;
+    site.scheduler = find_scheduler_kind("slurm");
+    site.nodes.resize(1);
+    site.nodes[0].name = "gh";
+    site.nodes[0].gpus = 4;
+    site.build_node = "gh";
+    site.queue = {"gh", "project", 0, {}};
+    site.hardware_tests.gpu = QueueSettings{"gh", "project", 4, {}};
+    site.max_walltime_minutes = 60;
+    site.wants = {{"demo", {"1.0"}, {}}};
+    Recipe recipe = default_recipe("demo");
+    recipe.gpu_test = {.command = "true", .gpus_per_node = 4, .minutes = 10};
+    Recipes recipes;
+    recipes.add(recipe);
+    const auto advice = [&] {
+        for (const SiteLine& line : try_site_jobs(site, recipes, filter))
+            if (!line.good) return line.advice;
+        return std::string();
+    };
+    CHECK(
+        advice() ==
+        "correct what is refused: gpus: no job here may ask for it; write not_asked = [\"gpus\"] in [[node]] "
+        "`gh`, and in its options what the site's guide asks for instead");
+    site.nodes[0].not_asked = {JobPart::gpus};
+    send_to(site.queue, site.nodes[0]);
+    CHECK(advice() == "");
+}
+
 TEST_CASE("each job of Setonix passes its filter, also the test of mpi4py, which needs no GPU") {
     const auto site =
         read_site(std::filesystem::path(WHEELYARD_TEST_DATA) / "../site-configs/setonix/site.toml");

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
+#include "lib/base/files/file.hpp"
 #include "lib/base/files/temp_dir.hpp"
 #include "lib/base/text/text.hpp"
 
@@ -87,6 +88,37 @@ TEST_CASE("a pyproject.toml that is a FIFO or a link is refused at once") {
     const auto system = read_build_system(folder->path());
     REQUIRE(!system.has_value());
     CHECK(system.error().code == "file.not_regular");
+}
+
+TEST_CASE("an sdist that only downloads a wheel, or only fails, is a stub") {
+    struct Row {
+        const char *file, *text;
+        bool is_stub;
+    };
+    for (const auto& row :
+         {// demo/pyproject.toml of wheel-stub
+          Row{"pyproject.toml",
+              "[build-system]\nrequires = [\"wheel_stub\"]\nbuild-backend = \"wheel_stub.buildapi\"\n", true},
+          Row{"setup.py", "nvidia_pip_index_url = os.environ.get(\"NVIDIA_PIP_INDEX_URL\", \"https://x\")\n",
+              true},
+          Row{"ERROR.txt",
+              "The package you are trying to install is only a placeholder project on PyPI.org repository.\n",
+              true},
+          Row{"setup.py",
+              "message = 'You tried to install \"pytorch\". The package named for PyTorch is \"torch\"'\n",
+              true},
+          Row{"pyproject.toml", "[build-system]\nrequires = []\nbuild-backend = \"stub.buildapi\"\n", false},
+          Row{"setup.py", "from setuptools import setup\nsetup()\n", false}}) {
+        CAPTURE(row.text);
+        const auto folder = base::TempDir::make("stub");
+        REQUIRE(folder.has_value());
+        REQUIRE(base::replace_file(folder->path() / row.file, row.text).has_value());
+        const auto system = read_build_system(folder->path());
+        REQUIRE(system.has_value());
+        const auto checked = check_builds(folder->path(), *system);
+        CHECK(checked.has_value() != row.is_stub);
+        if (!checked) CHECK(checked.error().code == "source.stub");
+    }
 }
 
 TEST_CASE("a project without pyproject.toml has the default") {

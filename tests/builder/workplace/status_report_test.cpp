@@ -49,7 +49,7 @@ struct Made {
         node.cores = 72;
         node.gpus = 1;
         node.accelerator = "h100";
-        plan.cells = {{"demo-1.0-cp311", "demo", "1.0", "3.11", "h100", "", CellState::active,
+        plan.cells = {{"demo-1.0-cp311", "demo", "1.0", "3.11", "h100", "", 0, CellState::active,
                        "fetching https://me:hunter2@host/x", "w2", "default recipe"}};
     }
     [[nodiscard]] status::SiteReport report() const {

@@ -196,11 +196,11 @@ pip_install --upgrade --upgrade-strategy eager 'cmake>=3.18,<4' ninja setuptools
 begin build
 python setup.py bdist_wheel --dist-dir "$folder/wheel"
 
-# Set the wheel's full version and pin the package that it was built against.
+# Set the wheel's full version and build tag, and pin the package that it was built against.
 begin metadata
 python -I - "$folder/wheel" 2.4.0+computecanada '' <<'END'
 import pathlib, re, subprocess, sys, tempfile
-folder, version, pin = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+folder, version, pin, build = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4:]
 [wheel] = folder.glob("*.whl")
 with tempfile.TemporaryDirectory(dir=folder) as inside:
     subprocess.run([sys.executable, "-m", "wheel", "unpack", "--dest", inside, wheel], check=True)
@@ -212,13 +212,13 @@ with tempfile.TemporaryDirectory(dir=folder) as inside:
         other = re.compile(r"Requires-Dist: *" + re.match(r"[-\w.]+", pin)[0] + r"(?![-\w.])[^;]*$", re.I)
         lines = [line for line in lines if not other.match(line)] + ["Requires-Dist: " + pin]
     lines = ["Version: " + version if line.startswith("Version:") else line for line in lines]
-    if "\n".join(lines) == head:
+    if "\n".join(lines) == head and not build:
         sys.exit()
     (info / "METADATA").write_text("\n".join(lines) + blank + description)
     for part in [*root.glob("*.dist-info"), *root.glob("*.data")]:
         part.rename(part.with_name(part.name.partition("-")[0] + "-" + version + part.suffix))
     wheel.unlink()
-    subprocess.run([sys.executable, "-m", "wheel", "pack", "--dest-dir", folder, root], check=True)
+    subprocess.run([sys.executable, "-m", "wheel", "pack", *build, "--dest-dir", folder, root], check=True)
 END
 
 # Test the wheel as a user installs it: in a clean environment, from an empty folder.
