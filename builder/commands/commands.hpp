@@ -173,6 +173,6 @@ struct CellStory {
 };
 
 [[nodiscard]] std::string render_story(const CellStory& story);
-[[nodiscard]] std::string render_story_json(const CellStory& story);  // "wheelyard.explain/1"
+[[nodiscard]] std::string render_story_json(const CellStory& story);  // "wheelyard.explained_cell/1"
 
 }  // namespace wheelyard::builder

@@ -149,7 +149,7 @@ std::string render_story_json(const CellStory& story) {
     Json attempts = Json::array();
     for (const auto& attempt : story.attempts)
         attempts.push(*io::parse_json(render_attempt(attempt)));
-    Json json = Json::object({{"format", "wheelyard.explain/1"}, {"cell", story.name}});
+    Json json = Json::object({{"format", "wheelyard.explained_cell/1"}, {"cell", story.name}});
     json.set("state", story.cell ? Json(cell_state_text(story.cell->state)) : Json());
     json.set("reason", story.cell ? Json(story.cell->reason) : Json());
     json.set("recipe", story.cell ? Json(story.cell->recipe) : Json());

@@ -30,10 +30,14 @@ std::string shown(const Json& value) {
 
 void add_rows(std::span<const Member> members, const std::string& prefix, std::string& text) {
     for (const Member& member : members) {
+        const Document of = member.document == nullptr ? Document() : member.document();
         text += "| `" + prefix + std::string(member.name) + "` | " + member.type() +
+                (of.name.empty() ? "" : ", `" + std::string(of.name) + "`") +
                 (member.need == Need::required ? ", required" : "") + " | " + std::string(member.meaning) +
                 " |\n";
-        add_rows(member.inner, prefix + std::string(member.name) + (member.is_list ? "[]." : "."), text);
+        if (!of.name.empty()) continue;
+        for (const std::span<const Member> table : of.tables)
+            add_rows(table, prefix + std::string(member.name) + (member.is_list ? "[]." : "."), text);
     }
 }
 

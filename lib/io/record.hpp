@@ -56,6 +56,21 @@ struct Fault {
     [[nodiscard]] std::string sentence() const;
 };
 
+struct Member;
+// Other names are of documents that another standard defines, which have no `format`.
+constexpr bool is_format(std::string_view name) {
+    return name.starts_with("wheelyard.");
+}
+// The table of a document as a whole. Of a document with a name the member `format` comes first and has it.
+struct Document {
+    std::string_view name;                             // "wheelyard.task/1"; empty: a part of others
+    std::vector<std::span<const Member>> tables = {};  // one after the other
+    // It is kept as somebody sent it, maybe of an earlier version: only what its reader requires is there.
+    bool is_kept = false;
+    Document (*other)() = nullptr;  // what is there instead of it, in some cases
+    [[nodiscard]] bool has_format() const { return is_format(name); }
+};
+
 // One row of a table; the owner's type is erased.
 struct Member {
     std::string_view name;
@@ -65,8 +80,9 @@ struct Member {
     std::string (*type)() = nullptr;
     Need need = Need::optional;
     Written written = Written::always;
-    std::span<const Member> inner = {};  // the table of a record in this member
     bool is_list = false;
+    bool may_be_null = false;          // where it is written
+    Document (*document)() = nullptr;  // of this member, or of each item of the list
 };
 
 // Says whether a reader counts the member as given.
@@ -87,10 +103,12 @@ struct Field {
 template <typename Owner, std::size_t Count>
 struct Record {
     std::array<Member, Count> members;
+    std::string_view format = {};  // the name of its documents, if they have one
 
     void write_into(Json& json, const Owner& owner) const { write_members(members, &owner, json); }
     [[nodiscard]] Json write(const Owner& owner) const {
         Json json = Json::object();
+        if (is_format(format)) json.set("format", format);
         write_into(json, owner);
         return json;
     }
@@ -111,11 +129,17 @@ struct Record {
 };
 
 template <typename Owner, std::size_t Count>
-[[nodiscard]] constexpr Record<Owner, Count> record(const Field<Owner> (&fields)[Count]) {
-    Record<Owner, Count> made{};
+[[nodiscard]] constexpr Record<Owner, Count> record(const Field<Owner> (&fields)[Count],
+                                                    std::string_view format = {}) {
+    Record<Owner, Count> made{.members = {}, .format = format};
     for (std::size_t i = 0; i < Count; ++i)
         made.members[i] = fields[i].member;
     return made;
+}
+
+template <const auto& Table>
+[[nodiscard]] Document document_of() {
+    return {Table.format, {Table.members}};
 }
 
 // Each reads a value of its type and returns whether there was one. Of a list, other elements than texts are
@@ -158,6 +182,27 @@ struct Time {
     static Json to(base::UnixMicros value) { return value > 0 ? Json(base::render_rfc3339(value)) : Json(); }
     static bool from(const Json& json, base::UnixMicros& into);
     static std::string type() { return "time (RFC 3339)"; }
+    static constexpr bool may_be_null = true;
+};
+// A time that is always written, also 1970.
+struct Moment : Time {
+    static Json to(base::UnixMicros value) { return base::render_rfc3339(value); }
+    static constexpr bool may_be_null = false;
+};
+
+// What is JSON already.
+struct AsIs {
+    static Json to(const Json& json) { return json; }
+    static bool from(const Json& json, Json& into) {
+        into = json;
+        return true;
+    }
+    static std::string type() { return "object"; }
+};
+// A document that its own tables have written.
+template <Document (*Of)()>
+struct Rendered : AsIs {
+    static Document document() { return Of(); }
 };
 
 // A value of an enumeration by its table of words (lib/base/text/words.hpp).
@@ -188,7 +233,7 @@ struct Nested {
         return Table.read(json, into, fault);
     }
     static std::string type() { return "object"; }
-    static constexpr std::span<const Member> inner() { return Table.members; }
+    static Document document() { return document_of<Table>(); }
 };
 
 template <typename Codec, typename T>
@@ -225,8 +270,8 @@ struct ListOf {
         return "list of" + (max_items == SIZE_MAX ? "" : " at most " + std::to_string(max_items)) + ": " +
                Codec::type();
     }
-    static constexpr std::span<const Member> inner() requires requires { Codec::inner(); }
-    { return Codec::inner(); }
+    static Document document() requires requires { Codec::document(); }
+    { return Codec::document(); }
     static constexpr bool is_list = true;
 };
 
@@ -285,8 +330,11 @@ template <typename Codec, auto First, auto... Rest>
                   &Codec::type,
                   need,
                   written};
-    if constexpr (requires { Codec::inner(); }) member.inner = Codec::inner();
+    using Value = std::remove_cvref_t<decltype(part<First, Rest...>(std::declval<Owner&>()))>;
+    if constexpr (requires { Codec::document(); }) member.document = &Codec::document;
     if constexpr (requires { Codec::is_list; }) member.is_list = true;
+    if constexpr (requires { Codec::may_be_null; }) member.may_be_null = Codec::may_be_null;
+    member.may_be_null |= Optional<Value>::value;
     return Field<Owner>{member};
 }
 

@@ -6,36 +6,39 @@
 #include <utility>
 
 #include "lib/status/build_members.hpp"
+#include "lib/status/documents.hpp"
 
 namespace wheelyard::status {
 namespace {
 
-constexpr auto build_record = io::record<BuildReport>({
-    build::site,
-    build::index,
-    build::id,
-    build::package,
-    build::version,
-    build::python,
-    build::accelerator,
-    build::purpose,
-    build::state,
-    build::phase,
-    build::waiting,
-    build::began,
-    build::ended,
-    build::done,
-    build::total,
-    build::memory_limit_mib,
-    build::memory_mib,
-    build::phases,
-    build::phase_seconds,
-    build::rule,
-    build::cause,
-    build::remedy,
-    build::source,
-    build::source_sha256,
-});
+constexpr auto build_record = io::record<BuildReport>(
+    {
+        build::site,
+        build::index,
+        build::id,
+        build::package,
+        build::version,
+        build::python,
+        build::accelerator,
+        build::purpose,
+        build::state,
+        build::phase,
+        build::waiting,
+        build::began,
+        build::ended,
+        build::done,
+        build::total,
+        build::memory_limit_mib,
+        build::memory_mib,
+        build::phases,
+        build::phase_seconds,
+        build::rule,
+        build::cause,
+        build::remedy,
+        build::source,
+        build::source_sha256,
+    },
+    build_format);
 
 // The report of a build that is over: keeps what was known while it ran.
 BuildReport of_ended(BuildReport ended, const KnownBuilds& known, std::string_view state) {
@@ -66,9 +69,11 @@ bool is_over(const BuildReport& build) {
 }
 
 io::Json build_json(const BuildReport& build) {
-    io::Json json = io::Json::object({{"format", build_format}});
-    build_record.write_into(json, build);
-    return json;
+    return build_record.write(build);
+}
+
+std::span<const io::Member> build_members() {
+    return build_record.members;
 }
 
 base::Result<BuildReport> parse_build(std::string_view text) {

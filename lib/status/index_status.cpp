@@ -2,12 +2,12 @@
 #include "lib/status/index_status.hpp"
 
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include "lib/accelerator/accelerator_kind.hpp"
 #include "lib/base/text/text.hpp"
-#include "lib/base/text/utf8.hpp"
+#include "lib/status/codecs.hpp"
+#include "lib/status/documents.hpp"
 
 namespace wheelyard::status {
 
@@ -15,43 +15,58 @@ using io::Json;
 
 namespace {
 
-struct RequestText {
-    std::string_view name;
-    std::string RequestReport::*member;
-};
-constexpr std::array<RequestText, 7> request_texts{{{"id", &RequestReport::id},
-                                                    {"package", &RequestReport::package},
-                                                    {"version", &RequestReport::version},
-                                                    {"python", &RequestReport::python},
-                                                    {"accelerator", &RequestReport::accelerator},
-                                                    {"state", &RequestReport::state},
-                                                    {"reason", &RequestReport::reason}}};
-
-// The file may be another party's.
-std::string cleaned(const std::string& text) {
-    std::string shown = base::printable_line(text);
-    shown.resize(base::cut_utf8(shown, max_text_bytes).size());
-    return shown;
+// The file may be another party's, so texts are cut and printable.
+template <auto Member>
+constexpr auto text_of(std::string_view name, std::string_view meaning) {
+    return io::field<Text<max_text_bytes>, Member>(name, meaning, Need::optional, io::Written::if_given);
+}
+template <auto Member>
+constexpr auto time_of(std::string_view name, std::string_view meaning) {
+    return io::field<io::Time, Member>(name, meaning, Need::optional, io::Written::unless_null);
 }
 
-Json request_json(const RequestReport& request) {
-    Json json = Json::object();
-    for (const auto& [name, member] : request_texts) {
-        if (!(request.*member).empty()) json.set(std::string(name), cleaned(request.*member));
+constexpr auto user_request_record = io::record<RequestReport>({
+    text_of<&RequestReport::id>("id", "the request's ID"),
+    text_of<&RequestReport::package>("package", "normalised name"),
+    text_of<&RequestReport::version>("version", "as it was asked for"),
+    text_of<&RequestReport::python>("python", "`3.12`"),
+    text_of<&RequestReport::accelerator>("accelerator", "absent: one wheel for all accelerators"),
+    text_of<&RequestReport::state>("state", "the state of the task (task.md)"),
+    text_of<&RequestReport::reason>("reason", "why it waits, why nobody takes it, or why it ended so"),
+    time_of<&RequestReport::asked>("asked", "when"),
+    time_of<&RequestReport::ended>("ended", "when; absent: it has not ended"),
+});
+
+// With what the file says, and no agent does.
+struct SiteOfIndex {
+    static Json to(SiteReport report) {
+        for (NodeReport& node : report.nodes) {
+            node.gpu_code.clear();
+            for (const std::string& architecture : node.architectures) {
+                const auto running = accelerator::code_running_on(architecture);
+                node.gpu_code.insert(node.gpu_code.end(), running.begin(), running.end());
+            }
+        }
+        return site_report_json(report);
     }
-    if (request.asked > 0) json.set("asked", base::render_rfc3339(request.asked));
-    if (request.ended > 0) json.set("ended", base::render_rfc3339(request.ended));
-    return json;
-}
+    static bool from(const Json& json, SiteReport& into) {
+        auto report = site_report_of(json);
+        if (report) into = *std::move(report);
+        return report.has_value();
+    }
+    static std::string type() { return "object"; }
+    static io::Document document() { return site_report_document(); }
+};
 
-RequestReport request_of(const Json& json) {
-    RequestReport request;
-    for (const auto& [name, member] : request_texts)
-        request.*member = cleaned(json.string_or(name, {}));
-    request.asked = base::parse_rfc3339(json.string_or("asked", {})).value_or(0);
-    request.ended = base::parse_rfc3339(json.string_or("ended", {})).value_or(0);
-    return request;
-}
+constexpr auto status_record = io::record<IndexStatus>(
+    {
+        io::field<&IndexStatus::index>("index", "the index"),
+        io::field<io::ListOf<SiteOfIndex>, &IndexStatus::sites>("sites",
+                                                                "the last report of each site, by name"),
+        member<Some<io::Nested<user_request_record>, max_requests_per_index>, &IndexStatus::requests>(
+            "requests", "requests of users, open or ended lately; absent: none"),
+    },
+    index_status_format);
 
 bool has(const std::vector<std::string>& list, const std::string& value) {
     return std::find(list.begin(), list.end(), value) != list.end();
@@ -89,26 +104,11 @@ std::string why_nobody_takes(const RequestReport& request, const std::vector<Sit
 }
 
 std::string render_index_status(const IndexStatus& status) {
-    Json sites = Json::array();
-    for (SiteReport report : status.sites) {
-        for (NodeReport& node : report.nodes) {
-            node.gpu_code.clear();
-            for (const std::string& architecture : node.architectures) {
-                const auto running = accelerator::code_running_on(architecture);
-                node.gpu_code.insert(node.gpu_code.end(), running.begin(), running.end());
-            }
-        }
-        sites.push(site_report_json(report));
-    }
-    Json json =
-        Json::object({{"format", index_status_format}, {"index", status.index}, {"sites", std::move(sites)}});
-    if (!status.requests.empty()) {
-        Json requests = Json::array();
-        for (const RequestReport& request : status.requests)
-            requests.push(request_json(request));
-        json.set("requests", std::move(requests));
-    }
-    return json.render() + "\n";
+    return status_record.write(status).render() + "\n";
+}
+
+io::Document index_status_document() {
+    return io::document_of<status_record>();
 }
 
 base::Result<IndexStatus> parse_index_status(std::string_view text) {
@@ -131,7 +131,9 @@ base::Result<IndexStatus> parse_index_status(std::string_view text) {
     }
     for (const Json& request : json->items("requests")) {
         if (status.requests.size() == max_requests_per_index) break;
-        status.requests.push_back(request_of(request));
+        io::Fault ignored;
+        RequestReport read;
+        if (user_request_record.read(request, read, ignored)) status.requests.push_back(std::move(read));
     }
     return status;
 }

@@ -10,6 +10,7 @@
 #include "lib/io/record.hpp"
 #include "lib/status/build_members.hpp"
 #include "lib/status/codecs.hpp"
+#include "lib/status/documents.hpp"
 
 namespace wheelyard::status {
 namespace {
@@ -134,43 +135,50 @@ constexpr auto queue_record = io::record<Q>({
 });
 
 using S = SiteReport;
-constexpr auto site_record = io::record<S>({
-    member<Word, &S::site>("site", "the site's name", Need::required),
-    member<Word, &S::index>("index", "the index that its wheels are uploaded to", Need::required),
-    member<Word, &S::program>("program", "the agent and its version"),
-    member<io::Time, &S::time>("time", "when the tick ended", Need::required),
-    member<io::Time, &S::next_tick>("next_tick",
-                                    "when the next tick is due; the site is late 10 minutes after that"),
-    member<io::Plain<bool>, &S::is_cut>("cut", "true: the report was too large, and lists are not complete"),
-    member<Word, &S::claims>("claims",
-                             "which requests of users it takes: `no`, `recipes` or `any` (`claim_tasks` in "
-                             "site.toml); absent: not known"),
-    member<Some<Word, max_report_items>, &S::recipes>("recipes",
-                                                      "where `claims` is `recipes`: the packages that have "
-                                                      "one; absent: not known; not shown in status.json"),
-    member<Words, &S::pythons>("pythons", "versions of Python that the site builds for"),
-    member<Word, &S::machine>("machine", "machine type of the agent's host"),
-    member<Word, &S::glibc>("glibc", "version of glibc of the Pythons there; absent: not known, or musl"),
-    member<List<node_record>, &S::nodes>("nodes", "its kinds of node"),
-    member<Word, &S::submit>("submit",
-                             "the program that takes the scripts of jobs: `sbatch`; absent: no batch system"),
-    member<Some<io::Nested<setup_record>, max_report_items>, &S::setups>(
-        "setups", "how users get each Python, with what wheels for each accelerator need"),
-    member<List<cell_record>, &S::cells>("cells", "the cells of its plan"),
-    member<List<attempt_record>, &S::attempts>("attempts", "attempts that are not over"),
-    member<List<failure_record>, &S::failures>("failures", "failed attempts, newest first"),
-    member<List<finished_record>, &S::finished>(
-        "finished", "attempts that ended well, newest first, at most 50; not shown in status.json"),
-    member<Some<io::Nested<queue_record>, max_log_lines>, &S::held_queues>(
-        "held_queues", "queues that refuse jobs for now; absent: none"),
-});
+constexpr auto site_record = io::record<S>(
+    {
+        member<Word, &S::site>("site", "the site's name", Need::required),
+        member<Word, &S::index>("index", "the index that its wheels are uploaded to", Need::required),
+        member<Word, &S::program>("program", "the agent and its version"),
+        member<io::Time, &S::time>("time", "when the tick ended", Need::required),
+        member<io::Time, &S::next_tick>("next_tick",
+                                        "when the next tick is due; the site is late 10 minutes after that"),
+        member<io::Plain<bool>, &S::is_cut>("cut",
+                                            "true: the report was too large, and lists are not complete"),
+        member<Word, &S::claims>(
+            "claims",
+            "which requests of users it takes: `no`, `recipes` or `any` (`claim_tasks` in "
+            "site.toml); absent: not known"),
+        member<Some<Word, max_report_items>, &S::recipes>(
+            "recipes",
+            "where `claims` is `recipes`: the packages that have "
+            "one; absent: not known; not shown in status.json"),
+        member<Words, &S::pythons>("pythons", "versions of Python that the site builds for"),
+        member<Word, &S::machine>("machine", "machine type of the agent's host"),
+        member<Word, &S::glibc>("glibc", "version of glibc of the Pythons there; absent: not known, or musl"),
+        member<List<node_record>, &S::nodes>("nodes", "its kinds of node"),
+        member<Word, &S::submit>(
+            "submit", "the program that takes the scripts of jobs: `sbatch`; absent: no batch system"),
+        member<Some<io::Nested<setup_record>, max_report_items>, &S::setups>(
+            "setups", "how users get each Python, with what wheels for each accelerator need"),
+        member<List<cell_record>, &S::cells>("cells", "the cells of its plan"),
+        member<List<attempt_record>, &S::attempts>("attempts", "attempts that are not over"),
+        member<List<failure_record>, &S::failures>("failures", "failed attempts, newest first"),
+        member<List<finished_record>, &S::finished>(
+            "finished", "attempts that ended well, newest first, at most 50; not shown in status.json"),
+        member<Some<io::Nested<queue_record>, max_log_lines>, &S::held_queues>(
+            "held_queues", "queues that refuse jobs for now; absent: none"),
+    },
+    report_format);
 
 }  // namespace
 
 Json site_report_json(const SiteReport& report) {
-    Json json = Json::object({{"format", report_format}});
-    site_record.write_into(json, report);
-    return json;
+    return site_record.write(report);
+}
+
+io::Document site_report_document() {
+    return io::document_of<site_record>();
 }
 
 std::string render_site_report(const SiteReport& report) {

@@ -9,10 +9,7 @@
 
 namespace wheelyard::wire {
 
-// A time that is always written, also 1970.
-struct Moment : io::Time {
-    static io::Json to(base::UnixMicros value) { return base::render_rfc3339(value); }
-};
+using io::Moment;
 
 // Pairs of texts as an object: {"c++":"c++ (GCC) 12.2.0"}. Other values are ignored.
 struct TextPairs {

@@ -2,6 +2,7 @@
 #include "lib/wire/outcome.hpp"
 
 #include "lib/base/text/words.hpp"
+#include "lib/wire/documents.hpp"
 #include "lib/wire/fields.hpp"
 
 namespace wheelyard::wire {
@@ -9,8 +10,6 @@ namespace {
 
 using io::field;
 using io::Json;
-
-constexpr std::string_view outcome_format = "wheelyard.outcome/1";
 
 constexpr auto results = base::words<bool>({{true, "done"}, {false, "failed"}});
 
@@ -45,53 +44,56 @@ constexpr auto provenance_record = io::record<P>({
 });
 
 using O = Outcome;
-constexpr auto outcome_record = io::record<O>({
-    field<&O::attempt>("attempt", "ID of the attempt", io::Need::required),
-    field<&O::cell>("cell", "the name of its cell in the plan; empty: the site has none for the task"),
-    field<&O::purpose>("purpose", "as in `wheelyard.attempt/1`; absent: `build`"),
-    field<&O::site>("site", "the site's name"),
-    field<&O::package>("package", "the project's normalised name"),
-    field<&O::version>("version", "including the local label"),
-    field<&O::python>("python", "`3.11`, as in the site file"),
-    field<&O::number>("number", "counts the attempts at this cell, from 1"),
-    field<io::WordOf<results>, &O::done>("result", "how it ended", io::Need::required),
-    field<Moment, &O::began>("began", "when the attempt began"),
-    field<Moment, &O::ended>("ended", "when it ended"),
-    field<io::ListOf<io::Nested<phase_record>>, &O::phases>("phases", "the phases of its job"),
-    field<&O::exit_code>("exit_code", "of the script, or null"),
-    field<&O::scheduler_status>("scheduler.status", "the status text of its scheduler"),
-    field<&O::used, &JobUsage::seconds>("scheduler.seconds", "run time; 0: not known"),
-    field<&O::used, &JobUsage::cpu_seconds>("scheduler.cpu_seconds", "processor time; 0: not known"),
-    field<&O::used, &JobUsage::memory_kib>("scheduler.memory_kib", "peak memory; 0: not known"),
-    field<&O::request, &JobSize::memory_mib>("request.memory_mib", "requested by its job; 0: no request"),
-    field<&O::request, &JobSize::max_walltime_minutes>("request.max_walltime_minutes",
-                                                       "requested by its job; 0: no limit"),
-    field<&O::request, &JobSize::cores>("request.cores",
-                                        "parallel compile jobs, if fewer than the site's cores; else 0"),
-    field<&O::request, &JobSize::remedy>("request.remedy",
-                                         "what it changes after the previous attempt, and why"),
-    field<Governed, &O::governed>("governor", "null, or the governor's summary, as in `wheelyard.attempt/1`"),
-    field<io::Nested<diagnosis_record>, &O::diagnosis>("diagnosis", "null, or why it failed"),
-    field<io::Nested<source_record>, &O::source>("source", "what was built"),
-    field<io::Nested<wheel_record>, &O::wheel>("wheel", "the built wheel"),
-    field<&O::verdicts>("verdicts", "findings of the inspection, one line each"),
-    field<io::Nested<provenance_record>, &O::provenance>("provenance", "the tools and inputs of the build"),
-});
+constexpr auto outcome_record = io::record<O>(
+    {
+        field<&O::attempt>("attempt", "ID of the attempt", io::Need::required),
+        field<&O::cell>("cell", "the name of its cell in the plan; empty: the site has none for the task"),
+        field<&O::purpose>("purpose", "as in `wheelyard.attempt/1`; absent: `build`"),
+        field<&O::site>("site", "the site's name"),
+        field<&O::package>("package", "the project's normalised name"),
+        field<&O::version>("version", "including the local label"),
+        field<&O::python>("python", "`3.11`, as in the site file"),
+        field<&O::number>("number", "counts the attempts at this cell, from 1"),
+        field<io::WordOf<results>, &O::done>("result", "how it ended", io::Need::required),
+        field<Moment, &O::began>("began", "when the attempt began"),
+        field<Moment, &O::ended>("ended", "when it ended"),
+        field<io::ListOf<io::Nested<phase_record>>, &O::phases>("phases", "the phases of its job"),
+        field<&O::exit_code>("exit_code", "of the script, or null"),
+        field<&O::scheduler_status>("scheduler.status", "the status text of its scheduler"),
+        field<&O::used, &JobUsage::seconds>("scheduler.seconds", "run time; 0: not known"),
+        field<&O::used, &JobUsage::cpu_seconds>("scheduler.cpu_seconds", "processor time; 0: not known"),
+        field<&O::used, &JobUsage::memory_kib>("scheduler.memory_kib", "peak memory; 0: not known"),
+        field<&O::request, &JobSize::memory_mib>("request.memory_mib", "requested by its job; 0: no request"),
+        field<&O::request, &JobSize::max_walltime_minutes>("request.max_walltime_minutes",
+                                                           "requested by its job; 0: no limit"),
+        field<&O::request, &JobSize::cores>("request.cores",
+                                            "parallel compile jobs, if fewer than the site's cores; else 0"),
+        field<&O::request, &JobSize::remedy>("request.remedy",
+                                             "what it changes after the previous attempt, and why"),
+        field<Governed, &O::governed>("governor",
+                                      "null, or the governor's summary, as in `wheelyard.attempt/1`"),
+        field<io::Nested<diagnosis_record>, &O::diagnosis>("diagnosis", "null, or why it failed"),
+        field<io::Nested<source_record>, &O::source>("source", "what was built"),
+        field<io::Nested<wheel_record>, &O::wheel>("wheel", "the built wheel"),
+        field<&O::verdicts>("verdicts", "findings of the inspection, one line each"),
+        field<io::Nested<provenance_record>, &O::provenance>("provenance",
+                                                             "the tools and inputs of the build"),
+    },
+    "wheelyard.outcome/1");
 
 }  // namespace
 
 std::string render_outcome(const Outcome& outcome) {
-    Json json = Json::object({{"format", outcome_format}});
-    outcome_record.write_into(json, outcome);
-    return json.render_pretty();
+    return outcome_record.write(outcome).render_pretty();
 }
 
 base::Result<Outcome> parse_outcome(std::string_view text) {
     WHEELYARD_ASSIGN(const auto json, io::parse_json(text));
     const std::string found = json.string_or("format", "");
-    if (found != outcome_format) {
+    if (found != outcome_record.format) {
         return base::fail("outcome.format",
-                          "The outcome does not have the format " + std::string(outcome_format), found);
+                          "The outcome does not have the format " + std::string(outcome_record.format),
+                          found);
     }
     WHEELYARD_ASSIGN(const auto result, json.string_at("result"));
     WHEELYARD_TRY(results.parse(result, "outcome.result", "The result of an outcome must be done or failed"));
@@ -100,8 +102,12 @@ base::Result<Outcome> parse_outcome(std::string_view text) {
     return outcome;
 }
 
+io::Document outcome_document() {
+    return {.name = outcome_record.format, .tables = {outcome_record.members}, .is_kept = true};
+}
+
 std::string document_outcome() {
-    return outcome_record.document(outcome_format);
+    return outcome_record.document(outcome_record.format);
 }
 
 }  // namespace wheelyard::wire

@@ -7,6 +7,7 @@
 
 #include "lib/base/text/utf8.hpp"
 #include "lib/io/record.hpp"
+#include "lib/wire/documents.hpp"
 
 namespace wheelyard::wire {
 
@@ -15,7 +16,14 @@ namespace {
 constexpr std::size_t max_title = 120;
 constexpr std::size_t max_body_bytes = 1u << 20;
 
+// The code says what is wrong, so there is no address of a type.
+struct BlankType {
+    static io::Json to(const Problem&) { return "about:blank"; }
+    static bool from(const io::Json&, Problem&) { return true; }
+    static std::string type() { return "text"; }
+};
 constexpr auto problem_record = io::record<Problem>({
+    io::field_of<Problem, BlankType>("type", "`about:blank`"),
     io::field<&Problem::title>("title", "short, ASCII, one line"),
     io::field<&Problem::status>("status", "of HTTP"),
     io::field<&Problem::detail>("detail", "the complete sentence", io::Need::optional, io::Written::if_given),
@@ -63,9 +71,11 @@ int status_of(base::ErrorKind kind) {
 }
 
 io::Json problem_to_json(const Problem& problem) {
-    auto document = io::Json::object({{"type", "about:blank"}});
-    problem_record.write_into(document, problem);
-    return document;
+    return problem_record.write(problem);
+}
+
+io::Document problem_document() {
+    return {.name = "problem", .tables = {problem_record.members}};
 }
 
 std::string render_problem(const Problem& problem) {

@@ -12,6 +12,7 @@
 #include "lib/wheel/filename.hpp"
 #include "lib/wheel/name.hpp"
 #include "lib/wheel/version.hpp"
+#include "lib/wire/documents.hpp"
 #include "lib/wire/fields.hpp"
 #include "lib/wire/problem.hpp"
 
@@ -24,9 +25,7 @@ using io::Json;
 using io::Need;
 
 constexpr std::string_view task_format = "wheelyard.task/1";
-constexpr std::string_view tasks_format = "wheelyard.tasks/1";
 constexpr std::string_view claim_format = "wheelyard.claim/2";
-constexpr std::string_view claimed_format = "wheelyard.claimed/2";
 constexpr std::size_t max_document_depth = 32;
 constexpr std::size_t sha256_digits = 64;
 
@@ -85,6 +84,39 @@ constexpr auto task_record = io::record<Task>({
     field<&Task::agent>("agent", "the agent of the site that has it, or had it last"),
     field<io::Time, &Task::lease_until>("lease_until", "until when its site has it; null: no site has it"),
 });
+
+// Lists leave it out, and so does a task that has none.
+constexpr auto outcome_of_task = io::record<Task>({
+    field<io::Rendered<outcome_document>, &Task::outcome>(
+        "outcome", "how it ended ([wheelyard.outcome/1](journal.md#wheelyardoutcome1)); absent: not yet",
+        Need::optional, io::Written::unless_null),
+});
+
+// Without its outcome.
+struct InList {
+    static Json to(const Task& task) { return task_row_json(task); }
+    static bool from(const Json& json, Task& into) {
+        auto task = parse_task(json.render());
+        if (task) into = *std::move(task);
+        return task.has_value();
+    }
+    static std::string type() { return "object"; }
+    static io::Document document() { return task_document(); }
+};
+
+struct TaskList {
+    std::vector<Task> tasks;
+};
+constexpr auto tasks_record = io::record<TaskList>(
+    {field<io::ListOf<InList>, &TaskList::tasks>("tasks", "the tasks, without outcomes")},
+    "wheelyard.tasks/1");
+constexpr auto claimed_record = io::record<Claimed>(
+    {
+        field<&Claimed::index>("index", "the index that the wheels are uploaded to"),
+        field<&Claimed::lease_s>("lease_s", "the site has the tasks for so long from now, in seconds"),
+        field<io::ListOf<InList>, &Claimed::tasks>("tasks", "all that the site has"),
+    },
+    "wheelyard.claimed/2");
 
 // A list of names; each must satisfy `fits`.
 template <bool (*fits)(std::string_view)>
@@ -199,6 +231,16 @@ Result<std::vector<Task>> tasks_in(const Json& document) {
 
 }  // namespace
 
+Json TaskStateText::to(TaskState state) {
+    return io::WordOf<states>::to(state);
+}
+bool TaskStateText::from(const Json& json, TaskState& into) {
+    return io::WordOf<states>::from(json, into);
+}
+std::string TaskStateText::type() {
+    return io::WordOf<states>::type();
+}
+
 std::string_view task_state_text(TaskState state) {
     return states.text(state);
 }
@@ -278,16 +320,17 @@ std::string render_task_request(const TaskRequest& request) {
     return write(request_record, task_format, request).render();
 }
 
-Result<TaskRequest> parse_task_request(std::string_view body) {
+Result<TaskRequest> parse_task_request(std::string_view body, std::string index) {
     WHEELYARD_ASSIGN(const Json document, read_document(body, task_format));
     TaskRequest request;
+    request.index = std::move(index);
     WHEELYARD_TRY(read(request_record, document, request));
     return check_task_request(std::move(request));
 }
 
 Json task_json(const Task& task) {
     Json document = task_row_json(task);
-    document.set("outcome", task.outcome);
+    outcome_of_task.write_into(document, task);
     return document;
 }
 
@@ -298,10 +341,7 @@ Json task_row_json(const Task& task) {
 }
 
 std::string render_tasks(const std::vector<Task>& tasks) {
-    Json rows = Json::array();
-    for (const Task& task : tasks)
-        rows.push(task_row_json(task));
-    return Json::object({{"format", tasks_format}, {"tasks", std::move(rows)}}).render();
+    return tasks_record.write({tasks}).render();
 }
 
 Result<Task> parse_task(std::string_view body) {
@@ -310,7 +350,7 @@ Result<Task> parse_task(std::string_view body) {
 }
 
 Result<std::vector<Task>> parse_tasks(std::string_view body) {
-    WHEELYARD_ASSIGN(const Json document, read_document(body, tasks_format));
+    WHEELYARD_ASSIGN(const Json document, read_document(body, tasks_record.format));
     return tasks_in(document);
 }
 
@@ -338,23 +378,28 @@ Result<ClaimOffer> parse_claim(std::string_view body) {
 }
 
 std::string render_claimed(const Claimed& taken) {
-    Json tasks = Json::array();
-    for (const Task& task : taken.tasks)
-        tasks.push(task_row_json(task));
-    return Json::object({{"format", claimed_format},
-                         {"index", taken.index},
-                         {"lease_s", taken.lease_s},
-                         {"tasks", std::move(tasks)}})
-        .render();
+    return claimed_record.write(taken).render();
 }
 
 Result<Claimed> parse_claimed(std::string_view body) {
-    WHEELYARD_ASSIGN(const Json document, read_document(body, claimed_format));
+    WHEELYARD_ASSIGN(const Json document, read_document(body, claimed_record.format));
     Claimed taken{document.string_or("index", ""), document.int_or("lease_s", 0), {}};
     if (!is_task_word(taken.index) || taken.lease_s <= 0)
         return fail("task.body", "What a site has must name an index and lease_s");
     WHEELYARD_ASSIGN(taken.tasks, tasks_in(document));
     return taken;
+}
+
+io::Document task_document() {
+    return {task_format, {request_record.members, task_record.members, outcome_of_task.members}};
+}
+
+io::Document tasks_document() {
+    return io::document_of<tasks_record>();
+}
+
+io::Document claimed_document() {
+    return io::document_of<claimed_record>();
 }
 
 std::string document_task() {

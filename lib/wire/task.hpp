@@ -120,7 +120,8 @@ struct Claimed {
 [[nodiscard]] bool meets_python(const std::vector<wheel::Tag>& tags, std::string_view python);
 
 [[nodiscard]] std::string render_task_request(const TaskRequest& request);
-[[nodiscard]] base::Result<TaskRequest> parse_task_request(std::string_view body);
+// `index`: of a request that names none.
+[[nodiscard]] base::Result<TaskRequest> parse_task_request(std::string_view body, std::string index = {});
 [[nodiscard]] io::Json task_json(const Task& task);
 [[nodiscard]] io::Json task_row_json(const Task& task);  // for lists: without its outcome
 [[nodiscard]] std::string render_tasks(const std::vector<Task>& tasks);

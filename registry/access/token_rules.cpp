@@ -97,23 +97,49 @@ std::string token_state(const catalog::TokenRow& row, base::UnixMicros now) {
     return row.expires != 0 && row.expires <= now ? "expired" : "active";
 }
 
-io::Json token_json(const catalog::TokenRow& row, base::UnixMicros now) {
-    io::Json json = io::Json::object(
-        {{"format", "wheelyard.token/1"},
-         {"id", row.id},
-         {"name", row.name},
-         {"indexes", io::Json::array_of(row.indexes)},
-         {"projects", io::Json::array_of(row.projects)},
-         {"actions", io::Json::array_of(row.actions)},
-         {"created", base::render_rfc3339(row.created)},
-         {"expires", row.expires == 0 ? io::Json() : io::Json(base::render_rfc3339(row.expires))},
-         {"state", token_state(row, now)}});
-    if (!row.created_by.empty()) json.set("created_by", row.created_by);
-    if (row.revoked_at != 0) {
-        json.set("revoked_at", base::render_rfc3339(row.revoked_at));
-        json.set("revoked_by", row.revoked_by);
-    }
-    return json;
+namespace {
+
+using catalog::TokenRow;
+struct ShownToken {
+    TokenRow row;
+    std::string state;
+    std::string text;
+    std::string shown_name;
+};
+constexpr auto token_record = io::record<ShownToken>(
+    {
+        io::field<&ShownToken::row, &TokenRow::id>("id", "names it in lists, logs and `revoke`"),
+        io::field<&ShownToken::row, &TokenRow::name>("name", "of its user or program"),
+        io::field<&ShownToken::row, &TokenRow::indexes>("indexes",
+                                                        "the indexes that it may use, `*` for all"),
+        io::field<&ShownToken::row, &TokenRow::projects>("projects", "likewise the projects"),
+        io::field<&ShownToken::row, &TokenRow::actions>("actions", "likewise the actions"),
+        io::field<io::Moment, &ShownToken::row, &TokenRow::created>("created", "when"),
+        io::field<io::Time, &ShownToken::row, &TokenRow::expires>("expires", "null: never"),
+        io::field<&ShownToken::state>("state", "active, expired or revoked"),
+        io::field<&ShownToken::row, &TokenRow::created_by>(
+            "created_by", "a token's name, `local:USER`, or the provider's words", io::Need::optional,
+            io::Written::if_given),
+        io::field<io::Time, &ShownToken::row, &TokenRow::revoked_at>(
+            "revoked_at", "absent: it is not revoked", io::Need::optional, io::Written::unless_null),
+        io::field<&ShownToken::row, &TokenRow::revoked_by>("revoked_by", "likewise", io::Need::optional,
+                                                           io::Written::if_given),
+        io::field<&ShownToken::text>("token", "the text of a new token, once", io::Need::optional,
+                                     io::Written::if_given),
+        io::field<&ShownToken::shown_name>("shown_name", "of a log-in: what people call the person",
+                                           io::Need::optional, io::Written::if_given),
+    },
+    "wheelyard.token/1");
+
+}  // namespace
+
+io::Json token_json(const catalog::TokenRow& row, base::UnixMicros now, std::string text,
+                    std::string shown_name) {
+    return token_record.write({row, token_state(row, now), std::move(text), std::move(shown_name)});
+}
+
+io::Document token_document() {
+    return io::document_of<token_record>();
 }
 
 }  // namespace wheelyard::registry

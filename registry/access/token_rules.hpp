@@ -9,6 +9,7 @@
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
 #include "lib/io/json.hpp"
+#include "lib/io/record.hpp"
 #include "lib/store/catalog/catalog.hpp"
 #include "registry/access/tokens.hpp"
 
@@ -47,7 +48,10 @@ struct NewToken {
 [[nodiscard]] bool is_within(const catalog::TokenRow& inner, const catalog::TokenRow& outer);
 // "active", "expired" or "revoked".
 [[nodiscard]] std::string token_state(const catalog::TokenRow& row, base::UnixMicros now);
-// "wheelyard.token/1": never with the secret or its hash.
-[[nodiscard]] io::Json token_json(const catalog::TokenRow& row, base::UnixMicros now);
+// "wheelyard.token/1". `text`: of a new token, which has the secret; `shown_name`: of the person who logged
+// in.
+[[nodiscard]] io::Json token_json(const catalog::TokenRow& row, base::UnixMicros now, std::string text = {},
+                                  std::string shown_name = {});
+[[nodiscard]] io::Document token_document();
 
 }  // namespace wheelyard::registry

@@ -128,9 +128,7 @@ Reply renew_agent(const ApiParts& parts, const Call& call, const NoArguments&) {
     io::log_info(
         "agent.renewed",
         {{"request", request.request_id}, {"id", made.id}, {"name", made.name}, {"with", renewal.held.id}});
-    io::Json document = token_json(made, now);
-    document.set("token", token.text());
-    return reply_with(document);
+    return reply_with(token_json(made, now, token.text()));
 }
 
 constexpr auto of_renewal = arguments<NoArguments>({
@@ -143,7 +141,7 @@ constexpr auto of_renewal = arguments<NoArguments>({
 constexpr std::array agent_rows{
     row<of_renewal, renew_agent>(
         in_pool(http::StrangersPool::renewal,
-                open_to_all(posted("/api/v1/agents/renew", "renewAgent",
+                open_to_all(posted("/api/v1/agents/renew", "renewAgent", token_document,
                                    "Exchanges an enrolment code or a renewal, once, for a token of the agent "
                                    "and its next renewal",
                                    http::BodyKind::document, renewal_format))),

@@ -7,7 +7,9 @@
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/utf8.hpp"
 #include "lib/store/catalog/catalog.hpp"
+#include "lib/store/catalog/file_members.hpp"
 #include "lib/wheel/name.hpp"
+#include "lib/wire/fields.hpp"
 #include "registry/api/api.hpp"
 #include "registry/api/operation.hpp"
 
@@ -85,13 +87,50 @@ std::string people_called(const std::string& who, const ShownNames& names) {
     return people;
 }
 
+struct ShownEvent {
+    catalog::Event event;
+    std::string actor_name;
+};
+constexpr auto actor_record = io::record<ShownEvent>({
+    field<&ShownEvent::actor_name>("actor_name", "what people call the actor; absent: not known",
+                                   io::Need::optional, io::Written::if_given),
+});
+struct EventWithName {
+    static io::Json to(const ShownEvent& shown) {
+        io::Json json = catalog::event_to_json(shown.event);
+        actor_record.write_into(json, shown);
+        return json;
+    }
+    static bool from(const io::Json&, ShownEvent&) { return false; }
+    static std::string type() { return "object"; }
+    static io::Document document() {
+        return {.name = {}, .tables = {catalog::event_members(), actor_record.members}};
+    }
+};
+struct ShownAudit {
+    std::vector<ShownEvent> events = {};
+    std::optional<catalog::Serial> next = {};
+};
+constexpr auto audit_record = io::record<ShownAudit>(
+    {
+        field<io::ListOf<EventWithName>, &ShownAudit::events>("events", "in the order of their serials"),
+        field<&ShownAudit::next>("next", "where the next page begins; null: there is none"),
+    },
+    "wheelyard.audit/1");
+struct People {
+    wire::NamedTexts names;
+};
+constexpr auto people_record = io::record<People>(
+    {field<wire::TextPairs, &People::names>("names", "what people are called, by the name that lists have")},
+    "wheelyard.people/1");
+
 Reply read_audit(const ApiParts& parts, const Call& call, AuditQuery asked) {
     const auto wanted = check_query(asked);
     if (!wanted) return tl::unexpected(wanted.error());
     const auto names = parts.tokens.shown_names();
     if (!asked.filter.who.empty()) asked.filter.people = people_called(asked.filter.who, names);
     std::vector<catalog::Event> events;
-    io::Json next;
+    ShownAudit shown;
     // A connection of its own: a filter looks at many events, and commits must not wait for that.
     const auto read =
         parts.store.reader().and_then([&](const std::unique_ptr<catalog::Catalog>& reader) -> base::Status {
@@ -107,30 +146,24 @@ Reply read_audit(const ApiParts& parts, const Call& call, AuditQuery asked) {
             const bool is_full = events.size() == range.limit;
             if (range.is_newest) {
                 const catalog::Serial first = is_full ? events.front().serial : range.after + 1;
-                if (first > wanted->after + 1) next = first;
+                if (first > wanted->after + 1) shown.next = first;
             } else {
                 const catalog::Serial seen = is_full ? events.back().serial : range.before - 1;
-                if (seen < std::min(wanted->before - 1, last)) next = seen;
+                if (seen < std::min(wanted->before - 1, last)) shown.next = seen;
             }
             return {};
         });
     if (!read) return fail_read(call, read.error());
-    io::Json rows = io::Json::array();
-    for (const catalog::Event& event : events) {
-        io::Json row = catalog::event_to_json(event);
-        if (const auto name = names.find(event.actor); name != names.end())
-            row.set("actor_name", name->second);
-        rows.push(std::move(row));
+    for (catalog::Event& event : events) {
+        const auto name = names.find(event.actor);
+        shown.events.push_back({std::move(event), name == names.end() ? std::string() : name->second});
     }
-    return reply_with(io::Json::object(
-        {{"format", "wheelyard.audit/1"}, {"events", std::move(rows)}, {"next", std::move(next)}}));
+    return reply_with(audit_record.write(shown));
 }
 
 Reply list_people(const ApiParts& parts, const Call&, const NoArguments&) {
-    io::Json names = io::Json::object();
-    for (const auto& [name, shown] : parts.tokens.shown_names())
-        names.set(name, shown);
-    return reply_with(io::Json::object({{"format", "wheelyard.people/1"}, {"names", std::move(names)}}));
+    const auto names = parts.tokens.shown_names();
+    return reply_with(people_record.write({{names.begin(), names.end()}}));
 }
 
 // Who may read the audit log may also learn the names of the people in it.
@@ -141,12 +174,12 @@ constexpr Right of_auditors{.scope = Scope::every_index,
 
 constexpr std::array audit_rows{
     row<of_audit, read_audit>(
-        got("/api/v1/audit", "readAudit",
+        got("/api/v1/audit", "readAudit", io::document_of<audit_record>,
             "Lists changes after a serial, or the newest before one: who, what, when and "
             "why; with a filter"),
         "audit.query", of_auditors),
     row<no_arguments, list_people>(
-        got("/api/v1/people", "listPeople",
+        got("/api/v1/people", "listPeople", io::document_of<people_record>,
             "Returns what people are called, by the name that requests, files and the audit "
             "log have"),
         "audit.query", of_auditors),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -9,6 +10,8 @@
 #include "lib/io/json.hpp"
 #include "lib/io/log.hpp"
 #include "lib/status/build_report.hpp"
+#include "lib/status/documents.hpp"
+#include "lib/wire/documents.hpp"
 #include "registry/api/api.hpp"
 #include "registry/api/operation.hpp"
 #include "registry/api/readers.hpp"
@@ -67,14 +70,74 @@ BuildReport shown_to(const BuildReport& build, bool may_read_logs) {
     return shown;
 }
 
+using RequestsOfBuild = std::vector<wire::Task>;
+constexpr auto request_of_build_record = io::record<wire::Task>({
+    field<&wire::Task::id>("id", "the request's ID"),
+    field<wire::TaskStateText, &wire::Task::state>("state", "the state of the task (task.md)"),
+    field<io::Moment, &wire::Task::asked>("asked", "when"),
+});
+// What the registry adds to the report: of lists the first row, of one build the others.
+struct BesideBuild {
+    std::optional<std::int64_t> memory_peak_mib = {};
+    std::optional<bool> may_read_log = {};
+    std::optional<bool> may_retry = {};
+    std::optional<std::int64_t> log_bytes = {};
+    base::UnixMicros expected_end = 0;
+    std::optional<std::size_t> expected_from = {};
+    std::optional<std::vector<io::Json>> others = {};
+    std::optional<RequestsOfBuild> requests = {};
+};
+io::Document build_document();
+constexpr auto beside_build_record = io::record<BesideBuild>({
+    field<&BesideBuild::memory_peak_mib>("memory_peak_mib",
+                                         "in lists, which have no `memory_mib` and `phases`",
+                                         io::Need::optional, io::Written::unless_null),
+    field<&BesideBuild::may_read_log>("may_read_log", "whether the caller may read its log",
+                                      io::Need::optional, io::Written::unless_null),
+    field<&BesideBuild::may_retry>(
+        "may_retry", "of a failed build: whether the caller may request it again without an approval",
+        io::Need::optional, io::Written::unless_null),
+    field<&BesideBuild::log_bytes>("log_bytes", "the length of its log so far", io::Need::optional,
+                                   io::Written::unless_null),
+    field<io::Time, &BesideBuild::expected_end>(
+        "expected_end", "of a running build: when it ends, if it takes as long as others did",
+        io::Need::optional, io::Written::unless_null),
+    field<&BesideBuild::expected_from>("expected_from", "of how many builds that is known",
+                                       io::Need::optional, io::Written::unless_null),
+    field<io::ListOf<io::Rendered<build_document>>, &BesideBuild::others>(
+        "others", "other builds of the same cell, the newest first, at most 20", io::Need::optional,
+        io::Written::unless_null),
+    field<io::ListOf<io::Nested<request_of_build_record>>, &BesideBuild::requests>(
+        "requests", "requests for this wheel, the newest first, at most 10", io::Need::optional,
+        io::Written::unless_null),
+});
+io::Document build_document() {
+    return {.name = status::build_format, .tables = {status::build_members(), beside_build_record.members}};
+}
+
+struct ShownBuilds {
+    std::vector<io::Json> builds = {};
+};
+constexpr auto builds_record = io::record<ShownBuilds>(
+    {field<io::ListOf<io::Rendered<build_document>>, &ShownBuilds::builds>("builds", "the newest first")},
+    "wheelyard.builds/1");
+struct KeptLog {
+    std::int64_t log_bytes = 0;
+};
+constexpr auto build_log_record =
+    io::record<KeptLog>({field<&KeptLog::log_bytes>("log_bytes", "how much of the log the registry has")},
+                        "wheelyard.build_log/1");
+
 io::Json other_json(const BuildReport& build, bool may_read_logs) {
     BuildReport brief = shown_to(build, may_read_logs);
     brief.memory_mib.clear();
     brief.phases.clear();
     brief.phase_seconds.clear();
     io::Json json = status::build_json(brief);
+    BesideBuild beside;
     if (!build.memory_mib.empty())
-        json.set("memory_peak_mib", *std::max_element(build.memory_mib.begin(), build.memory_mib.end()));
+        beside.memory_peak_mib = *std::max_element(build.memory_mib.begin(), build.memory_mib.end());
+    beside_build_record.write_into(json, beside);
     return json;
 }
 
@@ -119,9 +182,7 @@ Reply append_build_log(const ApiParts& parts, const Call& call, const LogOfBuild
     if (!may_report(call.who(), of.index, of.site)) return refuse_reporting(call.who());
     const auto size = parts.builds->append_log({of.index, of.site, of.build}, of.offset, call.request.body);
     if (!size) return fail_build(call, size.error());
-    return http::ApiReply{
-        .status = 200,
-        .json = io::Json::object({{"format", "wheelyard.build_log/1"}, {"log_bytes", *size}}).render()};
+    return reply_with(build_log_record.write({*size}));
 }
 
 Reply list_builds(const ApiParts& parts, const Call& call, const BuildsWanted& of) {
@@ -138,13 +199,11 @@ Reply list_builds(const ApiParts& parts, const Call& call, const BuildsWanted& o
         return std::max(a.report.began, a.report.ended) > std::max(b.report.began, b.report.ended);
     });
     if (builds.size() > tasks::max_builds_returned) builds.resize(tasks::max_builds_returned);
-    io::Json list = io::Json::array();
+    ShownBuilds shown;
     for (const KeptBuild& build : builds)
-        list.push(other_json(build.report,
-                             may_read_logs(parts.config, call.caller, **index, build.report.package)));
-    return http::ApiReply{
-        .status = 200,
-        .json = io::Json::object({{"format", "wheelyard.builds/1"}, {"builds", std::move(list)}}).render()};
+        shown.builds.push_back(other_json(
+            build.report, may_read_logs(parts.config, call.caller, **index, build.report.package)));
+    return reply_with(builds_record.write(shown));
 }
 
 base::Result<std::optional<KeptBuild>> find_build(const ApiParts& parts, const IndexConfig& index,
@@ -172,7 +231,7 @@ wire::Answered<FoundBuild> find_readable(const ApiParts& parts, const Call& call
 
 // The requests for this wheel that were there when the build began, each with its page: the other way of
 // add_builds() (request_api.cpp).
-io::Json requests_of(tasks::TaskStore& tasks, const std::string& index, const BuildReport& build) {
+RequestsOfBuild requests_of(tasks::TaskStore& tasks, const std::string& index, const BuildReport& build) {
     std::vector<wire::Task> asked;
     std::string after;
     for (std::size_t page = 0; page < max_pages; ++page) {
@@ -184,12 +243,9 @@ io::Json requests_of(tasks::TaskStore& tasks, const std::string& index, const Bu
         if (some->size() < tasks::max_tasks_returned) break;
         after = some->back().id;
     }
-    io::Json list = io::Json::array();
-    for (auto task = asked.rbegin(); task != asked.rend() && list.as_array()->size() < max_requests; ++task)
-        list.push(io::Json::object({{"id", task->id},
-                                    {"state", std::string(wire::task_state_text(task->state))},
-                                    {"asked", base::render_rfc3339(task->asked)}}));
-    return list;
+    std::reverse(asked.begin(), asked.end());
+    if (asked.size() > max_requests) asked.resize(max_requests);
+    return asked;
 }
 
 Reply show_build(const ApiParts& parts, const Call& call, const LogOfBuild& of) {
@@ -200,26 +256,25 @@ Reply show_build(const ApiParts& parts, const Call& call, const LogOfBuild& of) 
     if (!same) return fail_build(call, same.error());
 
     io::Json json = status::build_json(shown_to(build.report, found->may_read_logs));
-    json.set("may_read_log", found->may_read_logs);
+    BesideBuild beside{.may_read_log = found->may_read_logs};
     if (build.report.state == status::build_failed && build.report.purpose.empty())
-        json.set("may_retry", may_retry(call.caller, of.index, build.report.package));
-    if (found->may_read_logs) json.set("log_bytes", build.log_bytes);
+        beside.may_retry = may_retry(call.caller, of.index, build.report.package);
+    if (found->may_read_logs) beside.log_bytes = build.log_bytes;
     const std::vector<std::int64_t> seconds = durations(build.report, *same);
     if (!status::is_over(build.report)) {
-        const base::UnixMicros end = status::expected_end(build.report.began, seconds);
-        if (end > 0) json.set("expected_end", base::render_rfc3339(end));
-        json.set("expected_from", static_cast<std::int64_t>(seconds.size()));
+        beside.expected_end = status::expected_end(build.report.began, seconds);
+        beside.expected_from = seconds.size();
     }
-    io::Json others = io::Json::array();
+    std::vector<io::Json>& others = beside.others.emplace();
     std::size_t count = 0;
     for (const KeptBuild& other : *same) {
         if (other.report.id == build.report.id || !is_of_cell(other.report, build.report)) continue;
         if (count++ == max_others) break;
-        others.push(other_json(other.report, found->may_read_logs));
+        others.push_back(other_json(other.report, found->may_read_logs));
     }
-    json.set("others", std::move(others));
-    if (parts.tasks != nullptr) json.set("requests", requests_of(*parts.tasks, of.index, build.report));
-    return http::ApiReply{.status = 200, .json = json.render()};
+    if (parts.tasks != nullptr) beside.requests = requests_of(*parts.tasks, of.index, build.report);
+    beside_build_record.write_into(json, beside);
+    return reply_with(json);
 }
 
 Reply read_build_log(const ApiParts& parts, const Call& call, const LogOfBuild& of) {
@@ -243,20 +298,21 @@ constexpr Right of_build_readers{.callers = Callers::everyone, .advice = "`read`
 
 constexpr std::array build_rows{
     row<of_builds, list_builds>(
-        open_to_all(got("/api/v1/indexes/{index}/builds", "listBuilds",
+        open_to_all(got("/api/v1/indexes/{index}/builds", "listBuilds", io::document_of<builds_record>,
                         "Lists the last builds of an index, the newest first (?package=…)")),
         malformed_build_query,
         {.callers = Callers::everyone, .advice = "`read` for all projects, or for the package"}),
     row<of_build, show_build>(
-        open_to_all(got("/api/v1/indexes/{index}/builds/{site}/{build}", "showBuild",
+        open_to_all(got("/api/v1/indexes/{index}/builds/{site}/{build}", "showBuild", build_document,
                         "Returns what a site reported of a build, and the other builds of its cell")),
         malformed_build_query, of_build_readers),
     row<of_build_log, read_build_log>(
         with_text(open_to_all(got("/api/v1/indexes/{index}/builds/{site}/{build}/log", "readBuildLog",
-                                  "Returns the log of a build (?offset=…)"))),
+                                  nullptr, "Returns the log of a build (?offset=…)"))),
         malformed_build_query, of_log_readers),
     row<of_build_log, append_build_log>(
         posted("/api/v1/indexes/{index}/builds/{site}/{build}/log", "appendBuildLog",
+               io::document_of<build_log_record>,
                "Appends to the log of a build that the site has reported (?offset=…)", http::BodyKind::text),
         malformed_build_query, of_reporters, Stores::yes),
 };

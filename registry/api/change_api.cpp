@@ -187,7 +187,7 @@ Reply change(const ApiParts& parts, const Call& call, Action action) {
 constexpr std::string_view change_format = "wheelyard.change/1";
 
 constexpr http::Operation address(std::string_view path, std::string_view id, std::string_view summary) {
-    return posted(path, id, summary, http::BodyKind::json, change_format);
+    return posted(path, id, lifecycle::changed_document, summary, http::BodyKind::json, change_format);
 }
 
 constexpr Right on_files(std::string_view action, std::string_view advice = {}) {

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "lib/base/text/text.hpp"
+#include "lib/store/catalog/file_members.hpp"
 
 namespace wheelyard::registry {
 
@@ -15,9 +17,48 @@ namespace {
 constexpr std::size_t max_files_searched = 1'000;
 constexpr std::size_t max_components_found = 1'000;
 
-}  // namespace
-
 using io::Json;
+
+template <auto member>
+using InRow = catalog::InRow<member>;
+struct IsQuarantined {
+    static Json to(const catalog::FileRow& row) { return row.state == catalog::FileState::quarantined; }
+    static bool from(const Json&, catalog::FileRow&) { return false; }
+    static std::string type() { return io::Plain<bool>::type(); }
+};
+constexpr auto named_file_record = io::record<catalog::FileRow>({
+    io::field_of<catalog::FileRow, InRow<&catalog::FileRow::index>>("index", "the index that has it"),
+    io::field_of<catalog::FileRow, InRow<&catalog::FileRow::filename>>("filename", "its name"),
+    io::field_of<catalog::FileRow, InRow<&catalog::FileRow::sha256>>("sha256", "its digest"),
+    io::field_of<catalog::FileRow, IsQuarantined>("quarantined", "whether it is in quarantine"),
+});
+struct FoundComponent {
+    Json component;
+};
+constexpr auto component_record = io::record<FoundComponent>({
+    io::field<io::AsIs, &FoundComponent::component>("component", "as [the facts](facts.md) have it"),
+});
+io::Document named_file_document() {
+    return {.name = {}, .tables = {named_file_record.members}};
+}
+io::Document found_file_document() {
+    return {.name = {}, .tables = {named_file_record.members, component_record.members}};
+}
+constexpr auto contains_record = io::record<ComponentsFound>(
+    {
+        io::field<io::ListOf<io::Rendered<found_file_document>>, &ComponentsFound::found>(
+            "found", "a wheel and its component, for each that is meant"),
+        io::field<io::ListOf<io::Rendered<named_file_document>>, &ComponentsFound::not_known>(
+            "not_known", "wheels with more components than are kept, and none that is meant"),
+    },
+    "wheelyard.contains/1");
+struct NextFile {
+    std::optional<std::string> next;
+};
+constexpr auto next_record = io::record<NextFile>(
+    {io::field<&NextFile::next>("next", "the `after` of the next page; null: there is none")});
+
+}  // namespace
 
 bool is_component_version(std::string_view version, std::string_view wanted) {
     if (version == wanted) return true;
@@ -34,10 +75,7 @@ bool is_component_version(std::string_view version, std::string_view wanted) {
 }
 
 Json found_file_json(const catalog::FileRow& row) {
-    return Json::object({{"index", row.index},
-                         {"filename", row.filename},
-                         {"sha256", row.sha256},
-                         {"quarantined", row.state == catalog::FileState::quarantined}});
+    return named_file_record.write(row);
 }
 
 void ComponentsFound::look_in(const catalog::FileRow& row, const ComponentQuery& query) {
@@ -54,17 +92,15 @@ void ComponentsFound::look_in(const catalog::FileRow& row, const ComponentQuery&
                                 base::ascii_lower(one.string_or("license", {}))))
             continue;
         Json wheel = found_file_json(row);
-        wheel.set("component", one);
-        found.push(std::move(wheel));
+        component_record.write_into(wheel, {one});
+        found.push_back(std::move(wheel));
         is_found = true;
     }
-    if (!is_found && facts->int_or("sbom_left_out", 0) > 0) not_known.push(found_file_json(row));
+    if (!is_found && facts->int_or("sbom_left_out", 0) > 0) not_known.push_back(found_file_json(row));
 }
 
-Json ComponentsFound::document() && {
-    return Json::object({{"format", "wheelyard.contains/1"},
-                         {"found", std::move(found)},
-                         {"not_known", std::move(not_known)}});
+Json ComponentsFound::document() const {
+    return contains_record.write(*this);
 }
 
 base::Result<std::string> find_containing(const catalog::Catalog& catalog, const std::string& index,
@@ -77,7 +113,8 @@ base::Result<std::string> find_containing(const catalog::Catalog& catalog, const
                             {.state = sees_all ? std::nullopt : std::optional(catalog::FileState::active)}));
     ComponentsFound all;
     std::map<std::string, bool> listed;  // by project
-    Json next = rows.size() < max_files_searched ? Json() : Json(rows.back().filename);
+    std::optional<std::string> next;
+    if (rows.size() == max_files_searched) next = rows.back().filename;
     for (const catalog::FileRow& row : rows) {
         const auto [project, is_new] = listed.try_emplace(row.project, sees_all);
         if (is_new && !sees_all && may_read(row.project)) {
@@ -85,13 +122,17 @@ base::Result<std::string> find_containing(const catalog::Catalog& catalog, const
             project->second = !status || status->status != catalog::ProjectStatus::quarantined;
         }
         if (project->second) all.look_in(row, query);
-        if (all.found.items().size() < max_components_found) continue;
+        if (all.found.size() < max_components_found) continue;
         if (&row != &rows.back()) next = row.filename;
         break;
     }
-    Json document = std::move(all).document();
-    document.set("next", std::move(next));
+    Json document = all.document();
+    next_record.write_into(document, {std::move(next)});
     return document.render();
+}
+
+io::Document contains_document() {
+    return {.name = contains_record.format, .tables = {contains_record.members, next_record.members}};
 }
 
 }  // namespace wheelyard::registry

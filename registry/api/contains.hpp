@@ -4,9 +4,10 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "lib/base/result.hpp"
-#include "lib/io/json.hpp"
+#include "lib/io/record.hpp"
 #include "lib/store/catalog/catalog.hpp"
 
 namespace wheelyard::registry {
@@ -25,14 +26,15 @@ struct ComponentQuery {
 [[nodiscard]] io::Json found_file_json(const catalog::FileRow& row);
 
 struct ComponentsFound {
-    io::Json found = io::Json::array();  // a wheel and its `component`, for each that is meant
-    io::Json not_known =
-        io::Json::array();  // wheels with more components than are kept, and none that is meant
+    std::vector<io::Json> found = {};  // a wheel and its `component`, for each that is meant
+    std::vector<io::Json> not_known =
+        {};  // wheels with more components than are kept, and none that is meant
 
     void look_in(const catalog::FileRow& row, const ComponentQuery& query);
     // "wheelyard.contains/1"
-    [[nodiscard]] io::Json document() &&;
+    [[nodiscard]] io::Json document() const;
 };
+[[nodiscard]] io::Document contains_document();
 
 // The document, with `next` for what comes after the files that were looked at; null: nothing does. Of files
 // that pages list and of projects that the caller may read, unless the caller sees all.

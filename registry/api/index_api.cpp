@@ -41,22 +41,66 @@ constexpr auto of_file_indexes = arguments<FileIndexes>({
     in_body(field<&FileIndexes::dry_run>("dry_run", "Change nothing, say what would be done", Need::valid)),
 });
 
-Json index_json(const Json& table) {
-    return Json::object(
-        {{"format", "wheelyard.index/1"}, {"name", table.string_or("name", "")}, {"keys", table}});
+struct ShownIndex {
+    std::string name;
+    Json keys;
+};
+constexpr auto index_record = io::record<ShownIndex>(
+    {
+        field<&ShownIndex::name>("name", "the index"),
+        field<io::AsIs, &ShownIndex::keys>("keys", "its table of registry.toml"),
+    },
+    "wheelyard.index/1");
+struct ShownIndexes {
+    std::vector<ShownIndex> indexes;
+};
+constexpr auto indexes_record = io::record<ShownIndexes>(
+    {field<io::ListOf<io::Nested<index_record>>, &ShownIndexes::indexes>("indexes", "in the file's order")},
+    "wheelyard.index_tables/1");
+
+struct ShownIndexChanges {
+    bool changed = false;
+    bool dry_run = false;
+    std::vector<IndexChange> changes;
+    catalog::Serial serial = 0;
+    std::string before;
+};
+struct ChangeText {
+    static Json to(const IndexChange& change) { return change.text(); }
+    static bool from(const Json&, IndexChange&) { return false; }
+    static std::string type() { return "text"; }
+};
+constexpr auto index_change_record = io::record<IndexChange>({
+    field<&IndexChange::index>("index", "the index"),
+    io::field_of<IndexChange, ChangeText>("change", "`quota_mib: 0 -> 100`, `created` or `removed`"),
+});
+constexpr auto index_changed_record = io::record<ShownIndexChanges>(
+    {
+        field<&ShownIndexChanges::changed>("changed",
+                                           "`false`: the indexes were so already, or nothing was changed"),
+        field<&ShownIndexChanges::dry_run>("dry_run", "`true`: nothing was changed"),
+        field<io::ListOf<io::Nested<index_change_record>>, &ShownIndexChanges::changes>("changes",
+                                                                                        "key by key"),
+        field<&ShownIndexChanges::serial>("serial", "that of its last event; 0: there is none"),
+        field<&ShownIndexChanges::before>("before", "the revision of the indexes before it"),
+    },
+    "wheelyard.index_changed/1");
+
+ShownIndex shown_index(const Json& table) {
+    return {table.string_or("name", ""), table};
 }
 
 Reply list_indexes(const ApiParts& parts, const Call&, const NoArguments&) {
-    Json indexes = Json::array();
+    ShownIndexes shown;
     for (const Json& table : parts.config->index_tables.items())
-        indexes.push(index_json(table));
-    return reply_with(Json::object({{"format", "wheelyard.indexes/1"}, {"indexes", std::move(indexes)}}));
+        shown.indexes.push_back(shown_index(table));
+    return reply_with(indexes_record.write(shown));
 }
 
 Reply show_index(const ApiParts& parts, const Call&, const NamedIndex& of) {
     const Json* table = find_table(parts.config->index_tables, of.index);
     if (table == nullptr) return unknown_index(parts.config, of.index);
-    return reply_with(index_json(*table));
+    return reply_with(index_record.write(shown_index(*table)));
 }
 
 Reply apply_indexes(const ApiParts& parts, const Call& call, const FileIndexes& file) {
@@ -66,15 +110,12 @@ Reply apply_indexes(const ApiParts& parts, const Call& call, const FileIndexes& 
                                                .actor = call.who().name,
                                                .dry_run = file.dry_run});
     if (!changed) return fail_call(call, "index.refused", changed.error(), problem_of_change);
-    Json changes = Json::array();
-    for (const IndexChange& change : changed->changes)
-        changes.push(Json::object({{"index", change.index}, {"change", change.text()}}));
-    http::ApiReply reply = reply_with(Json::object({{"format", "wheelyard.index_changed/1"},
-                                                    {"changed", !changed->changes.empty() && !file.dry_run},
-                                                    {"dry_run", file.dry_run},
-                                                    {"changes", std::move(changes)},
-                                                    {"serial", changed->serial},
-                                                    {"before", changed->before}}));
+    http::ApiReply reply =
+        reply_with(index_changed_record.write({.changed = !changed->changes.empty() && !file.dry_run,
+                                               .dry_run = file.dry_run,
+                                               .changes = changed->changes,
+                                               .serial = changed->serial,
+                                               .before = changed->before}));
     if (changed->serial == 0) return reply;
     reply.if_not_visible = wire::make_problem(
         "lifecycle.page_lags", "The change is committed, but its pages are not published yet",
@@ -94,15 +135,15 @@ constexpr Right of_index_administrators{.scope = Scope::everything,
                                         .advice = "the action `index` for all indexes and projects (`*`)"};
 
 constexpr std::array index_rows{
-    row<no_arguments, list_indexes>(
-        got("/api/v1/indexes", "describeIndexes", "Lists the indexes with their keys, as in registry.toml"),
-        "index.body", of_index_administrators),
-    row<of_named_index, show_index>(
-        got("/api/v1/indexes/{index}", "describeIndex", "Returns the keys of an index"), "index.body",
-        of_index_administrators),
-    row<of_file_indexes, apply_indexes>(
-        local("applyIndexes", "Applies the [[index]] tables of the configuration file"), "index.body",
-        {.callers = Callers::local}),
+    row<no_arguments, list_indexes>(got("/api/v1/indexes", "describeIndexes", io::document_of<indexes_record>,
+                                        "Lists the indexes with their keys, as in registry.toml"),
+                                    "index.body", of_index_administrators),
+    row<of_named_index, show_index>(got("/api/v1/indexes/{index}", "describeIndex",
+                                        io::document_of<index_record>, "Returns the keys of an index"),
+                                    "index.body", of_index_administrators),
+    row<of_file_indexes, apply_indexes>(local("applyIndexes", io::document_of<index_changed_record>,
+                                              "Applies the [[index]] tables of the configuration file"),
+                                        "index.body", {.callers = Callers::local}),
 };
 
 }  // namespace

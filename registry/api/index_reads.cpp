@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,7 +15,7 @@
 #include "lib/io/json.hpp"
 #include "lib/io/log.hpp"
 #include "lib/store/blobs/disk_room.hpp"
-#include "lib/store/catalog/catalog.hpp"
+#include "lib/store/catalog/file_members.hpp"
 #include "lib/wheel/name.hpp"
 #include "registry/api/api.hpp"
 #include "registry/api/contains.hpp"
@@ -50,74 +51,106 @@ constexpr std::int64_t max_growth_days = 365;
 
 constexpr std::size_t day_length = 10;  // of "2026-11-20"
 
-io::Json limit_of(std::uint64_t quota) {
-    return quota == no_quota ? io::Json() : io::Json(quota);
+using io::field;
+
+struct Storage {
+    std::string index;
+    catalog::Usage all = {};
+    std::optional<std::uint64_t> quota_files = {};
+    std::optional<std::uint64_t> quota_bytes = {};
+    catalog::Usage quarantined = {};
+    catalog::Usage fetched = {};
+    std::uint64_t free_bytes = 0;
+    std::vector<catalog::DayUsage> growth = {};
+    std::vector<catalog::ProjectUsage> projects = {};
+    std::vector<catalog::Usage> uploaders = {};
+};
+struct DayWord {
+    static io::Json to(std::int64_t day) {
+        return base::render_rfc3339(day * base::day_us).substr(0, day_length);
+    }
+    static bool from(const io::Json&, std::int64_t&) { return false; }
+    static std::string type() { return "text"; }
+};
+using catalog::DayUsage;
+using catalog::ProjectUsage;
+using catalog::Usage;
+constexpr auto day_record = io::record<DayUsage>({
+    field<DayWord, &DayUsage::day>("day", "`2026-11-20`, in UTC"),
+    field<&DayUsage::files>("files", "files that came on it and are there"),
+    field<&DayUsage::bytes>("bytes", "their size"),
+});
+constexpr auto project_usage_record = io::record<ProjectUsage>({
+    field<&ProjectUsage::project>("project", "its normalised name"),
+    field<&ProjectUsage::files>("files", "how many"),
+    field<&ProjectUsage::bytes>("bytes", "their size"),
+    field<io::Moment, &ProjectUsage::newest>("newest", "when the last one came"),
+});
+constexpr auto uploader_record = io::record<Usage>({
+    field<&Usage::uploaded_by>("name", "the name of the token"),
+    field<&Usage::files>("files", "how many"),
+    field<&Usage::bytes>("bytes", "their size"),
+});
+constexpr auto storage_record = io::record<Storage>(
+    {
+        field<&Storage::index>("index", "the index"),
+        field<&Storage::all, &Usage::files>("files", "its files"),
+        field<&Storage::all, &Usage::bytes>("bytes", "the sum of their sizes"),
+        field<&Storage::quota_files>("quota_files", "null: none"),
+        field<&Storage::quota_bytes>("quota_bytes", "null: none"),
+        field<&Storage::quarantined, &Usage::files>("quarantined.files", "of these in quarantine"),
+        field<&Storage::quarantined, &Usage::bytes>("quarantined.bytes", "their size"),
+        field<&Storage::fetched, &Usage::files>("fetched.files",
+                                                "what its upstreams brought, which no other figure has"),
+        field<&Storage::fetched, &Usage::bytes>("fetched.bytes", "their size"),
+        field<&Storage::free_bytes>("free_bytes", "what the store's disk has left for uploads"),
+        field<io::ListOf<io::Nested<day_record>>, &Storage::growth>("growth",
+                                                                    "by the day, of the last 365 days"),
+        field<io::ListOf<io::Nested<project_usage_record>>, &Storage::projects>("projects",
+                                                                                "the largest, at most 50"),
+        field<io::ListOf<io::Nested<uploader_record>>, &Storage::uploaders>("uploaders",
+                                                                            "who uploaded most, at most 50"),
+    },
+    "wheelyard.storage/1");
+
+std::optional<std::uint64_t> limit_of(std::uint64_t quota) {
+    return quota == no_quota ? std::nullopt : std::optional(quota);
 }
 
-io::Json list_uploaders(std::vector<catalog::Usage> usage) {
-    std::sort(usage.begin(), usage.end(), [](const catalog::Usage& a, const catalog::Usage& b) {
+std::vector<Usage> top_uploaders(std::vector<Usage> usage) {
+    std::sort(usage.begin(), usage.end(), [](const Usage& a, const Usage& b) {
         return a.bytes != b.bytes ? a.bytes > b.bytes : a.uploaded_by < b.uploaded_by;
     });
     if (usage.size() > max_top_returned) usage.resize(max_top_returned);
-    io::Json uploaders = io::Json::array();
-    for (const catalog::Usage& one : usage)
-        uploaders.push(
-            io::Json::object({{"name", one.uploaded_by}, {"files", one.files}, {"bytes", one.bytes}}));
-    return uploaders;
+    return usage;
 }
 
-// The document. Reads every row of the index; `free_bytes` is what the store's disk has left for uploads.
+// Reads every row of the index.
 base::Result<std::string> describe_storage(const RegistryConfig& config, const catalog::Catalog& catalog,
                                            const std::string& index, base::UnixMicros now) {
     WHEELYARD_ASSIGN(const auto usage, catalog.usage(index));
-    WHEELYARD_ASSIGN(const auto top, catalog.top_projects(index, max_top_returned));
-    WHEELYARD_ASSIGN(const auto quarantined, catalog.quarantine_usage(index));
-    WHEELYARD_ASSIGN(const auto days, catalog.usage_by_day(index, now - max_growth_days * base::day_us));
-    const catalog::Usage all = usage_of(usage, {});
-    const IndexConfig* configured = config.find_index(index);
-    const Quota quota = configured == nullptr ? Quota{} : configured->quota;
-    std::vector<catalog::Usage> fetched;
-    if (configured != nullptr) {
+    Storage shown{
+        .index = index, .all = usage_of(usage, {}), .free_bytes = blobs::free_bytes_of(config.store)};
+    WHEELYARD_ASSIGN(shown.projects, catalog.top_projects(index, max_top_returned));
+    WHEELYARD_ASSIGN(shown.quarantined, catalog.quarantine_usage(index));
+    WHEELYARD_ASSIGN(shown.growth, catalog.usage_by_day(index, now - max_growth_days * base::day_us));
+    std::vector<Usage> fetched;
+    if (const IndexConfig* configured = config.find_index(index); configured != nullptr) {
+        shown.quota_files = limit_of(configured->quota.files);
+        shown.quota_bytes = limit_of(configured->quota.bytes);
         for (const UpstreamConfig& upstream : configured->upstreams) {
             WHEELYARD_ASSIGN(const auto of_upstream, catalog.usage(upstream.cache_index));
             fetched.push_back(usage_of(of_upstream, {}));
         }
     }
-    const catalog::Usage brought = usage_of(fetched, {});
-    io::Json projects = io::Json::array();
-    for (const catalog::ProjectUsage& one : top)
-        projects.push(io::Json::object({{"project", one.project},
-                                        {"files", one.files},
-                                        {"bytes", one.bytes},
-                                        {"newest", base::render_rfc3339(one.newest)}}));
-    io::Json growth = io::Json::array();
-    for (const catalog::DayUsage& one : days)
-        growth.push(
-            io::Json::object({{"day", base::render_rfc3339(one.day * base::day_us).substr(0, day_length)},
-                              {"files", one.files},
-                              {"bytes", one.bytes}}));
-    return io::Json::object(
-               {{"format", "wheelyard.storage/1"},
-                {"index", index},
-                {"files", all.files},
-                {"bytes", all.bytes},
-                {"quota_files", limit_of(quota.files)},
-                {"quota_bytes", limit_of(quota.bytes)},
-                {"quarantined",
-                 io::Json::object({{"files", quarantined.files}, {"bytes", quarantined.bytes}})},
-                {"fetched", io::Json::object({{"files", brought.files}, {"bytes", brought.bytes}})},
-                {"free_bytes", blobs::free_bytes_of(config.store)},
-                {"growth", std::move(growth)},
-                {"projects", std::move(projects)},
-                {"uploaders", list_uploaders(usage)}})
-        .render();
+    shown.fetched = usage_of(fetched, {});
+    shown.uploaders = top_uploaders(usage);
+    return storage_record.write(shown).render();
 }
 
 // Files in one reply of the list of an index's files.
 constexpr std::size_t max_files_returned = 1'000;
 constexpr std::size_t max_component_bytes = 200;  // of the name, and of the version, that is looked for
-
-using io::field;
 
 struct OneIndex {
     std::string index;
@@ -182,26 +215,41 @@ Reply read_catalog(const ApiParts& parts, const Call& call, const Read& read) {
 //      "pinned":false,"uploaded":"2026-11-20T12:00:00.000000Z","uploaded_by":"ci"}],"next":null}
 //
 // `next` is the `after` of the rest; null: there is none.
-std::string render_files(const std::vector<catalog::FileRow>& rows) {
-    io::Json files = io::Json::array();
-    for (const catalog::FileRow& row : rows)
-        files.push(io::Json::object({{"filename", row.filename},
-                                     {"project", row.project},
-                                     {"version", row.version},
-                                     {"size_bytes", row.size_bytes},
-                                     {"sha256", row.sha256},
-                                     {"state", catalog::file_state_text(row.state)},
-                                     {"state_reason", row.state_reason},
-                                     {"yanked", row.yanked},
-                                     {"yanked_reason", row.yanked_reason},
-                                     {"pinned", row.pinned},
-                                     {"uploaded", base::render_rfc3339(row.upload_time)},
-                                     {"uploaded_by", row.uploaded_by}}));
-    const bool is_complete = rows.size() < max_files_returned;
-    return io::Json::object({{"format", "wheelyard.files/1"},
-                             {"files", std::move(files)},
-                             {"next", is_complete ? io::Json() : io::Json(rows.back().filename)}})
-        .render();
+using File = catalog::FileRow;
+template <auto member, typename Codec = io::Plain<catalog::ValueOf<member>>>
+constexpr auto row_field(std::string_view name, std::string_view meaning) {
+    return io::field_of<File, catalog::InRow<member, Codec>>(name, meaning);
+}
+constexpr auto listed_file_record = io::record<File>({
+    row_field<&File::filename>("filename", "its name"),
+    row_field<&File::project>("project", "the project's normalised name"),
+    row_field<&File::version>("version", "including the local label"),
+    row_field<&File::size_bytes>("size_bytes", "its size"),
+    row_field<&File::sha256>("sha256", "its digest"),
+    row_field<&File::state, catalog::StateWord>("state", "active or quarantined"),
+    row_field<&File::state_reason>("state_reason", "the reason of the state, or empty"),
+    row_field<&File::yanked>("yanked", "PEP 592"),
+    row_field<&File::yanked_reason>("yanked_reason", "the reason, or empty"),
+    row_field<&File::pinned>("pinned", "whether it is protected from deletion"),
+    row_field<&File::upload_time, io::Moment>("uploaded", "when"),
+    row_field<&File::uploaded_by>("uploaded_by", "the name of the token"),
+});
+struct ShownFiles {
+    std::vector<File> files;
+    std::optional<std::string> next = {};
+};
+constexpr auto files_record = io::record<ShownFiles>(
+    {
+        field<io::ListOf<io::Nested<listed_file_record>>, &ShownFiles::files>("files",
+                                                                              "in the order of their names"),
+        field<&ShownFiles::next>("next", "the `after` of the rest; null: there is none"),
+    },
+    "wheelyard.files/1");
+
+std::string render_files(std::vector<File> rows) {
+    ShownFiles shown{std::move(rows)};
+    if (shown.files.size() >= max_files_returned) shown.next = shown.files.back().filename;
+    return files_record.write(shown).render();
 }
 
 Reply list_index_files(const ApiParts& parts, const Call& call, const FilesWanted& wanted) {
@@ -223,22 +271,46 @@ Reply read_storage(const ApiParts& parts, const Call& call, const OneIndex& of) 
     });
 }
 
-// The newest failure first, one for each project.
-io::Json failures_of(const RegistryConfig& config, const std::string& cache_index) {
-    io::Json list = io::Json::array();
-    const auto failures = read_last_failures(config.store / "upstream", cache_index);
-    for (auto one = failures.rbegin(); one != failures.rend(); ++one)
-        list.push(io::Json::object({{"time", base::render_rfc3339(one->time)},
-                                    {"since", base::render_rfc3339(one->since == 0 ? one->time : one->since)},
-                                    {"count", one->count},
-                                    {"next_try", base::render_rfc3339(one->next_try)},
-                                    {"project", one->project},
-                                    {"upstream_wide", one->is_upstream_wide},
-                                    {"code", one->code},
-                                    {"error", one->sentence},
-                                    {"value", one->value}}));
-    return list;
-}
+struct SinceWhen {
+    static io::Json to(const UpstreamFailure& failure) {
+        return base::render_rfc3339(failure.since == 0 ? failure.time : failure.since);
+    }
+    static bool from(const io::Json&, UpstreamFailure&) { return false; }
+    static std::string type() { return io::Moment::type(); }
+};
+constexpr auto upstream_failure_record = io::record<UpstreamFailure>({
+    field<io::Moment, &UpstreamFailure::time>("time", "the last one"),
+    io::field_of<UpstreamFailure, SinceWhen>("since", "the first one without a day in between"),
+    field<&UpstreamFailure::count>("count", "since then"),
+    field<io::Moment, &UpstreamFailure::next_try>("next_try", "not before"),
+    field<&UpstreamFailure::project>("project", "what was asked for"),
+    field<&UpstreamFailure::is_upstream_wide>("upstream_wide", "whether it holds for all projects"),
+    field<&UpstreamFailure::code>("code", "the error's code"),
+    field<&UpstreamFailure::sentence>("error", "for people"),
+    field<&UpstreamFailure::value>("value", "the offending value, or empty"),
+});
+struct ShownUpstream {
+    std::string upstream;
+    std::string url;
+    std::vector<UpstreamFailure> failures;
+};
+constexpr auto upstream_record = io::record<ShownUpstream>({
+    field<&ShownUpstream::upstream>("upstream", "INDEX.NAME"),
+    field<&ShownUpstream::url>("url", "without secrets"),
+    field<io::ListOf<io::Nested<upstream_failure_record>>, &ShownUpstream::failures>(
+        "failures", "the newest first, one for each project"),
+});
+struct ShownUpstreams {
+    std::string index;
+    std::vector<ShownUpstream> upstreams = {};
+};
+constexpr auto upstreams_record = io::record<ShownUpstreams>(
+    {
+        field<&ShownUpstreams::index>("index", "the index"),
+        field<io::ListOf<io::Nested<upstream_record>>, &ShownUpstreams::upstreams>("upstreams",
+                                                                                   "in its order"),
+    },
+    "wheelyard.upstreams/1");
 
 // How the upstreams have failed, as this server has seen it; it is as secret as the names in the site's
 // network.
@@ -247,17 +319,18 @@ io::Json failures_of(const RegistryConfig& config, const std::string& cache_inde
 //      "failures":[{"time":…,"since":…,"count":3,"next_try":…,"project":"six","upstream_wide":true,"code":"http.connect",
 //                   "error":"the server refuses connections","value":"index.example.org"}]}]}
 Reply read_upstreams(const ApiParts& parts, const Call&, const OneIndex& of) {
-    io::Json upstreams = io::Json::array();
+    ShownUpstreams shown{.index = of.index};
     if (const IndexConfig* known = parts.config->find_index(of.index); known != nullptr) {
         for (const UpstreamConfig& upstream : known->upstreams) {
             const auto url = base::parse_url(upstream.url);
-            upstreams.push(io::Json::object({{"upstream", upstream.cache_index},
-                                             {"url", url ? url->text_without_secrets() : url.error().value},
-                                             {"failures", failures_of(parts.config, upstream.cache_index)}}));
+            auto failures = read_last_failures(parts.config->store / "upstream", upstream.cache_index);
+            std::reverse(failures.begin(), failures.end());
+            shown.upstreams.push_back({upstream.cache_index,
+                                       url ? url->text_without_secrets() : url.error().value,
+                                       {failures.begin(), failures.end()}});
         }
     }
-    return reply_with(io::Json::object(
-        {{"format", "wheelyard.upstreams/1"}, {"index", of.index}, {"upstreams", std::move(upstreams)}}));
+    return reply_with(upstreams_record.write(shown));
 }
 
 // For readers of the index: of a private one the projects that they may read.
@@ -280,18 +353,27 @@ Reply find_component(const ApiParts& parts, const Call& call, const ComponentWan
     });
 }
 
+using nodes::SeenNode;
+constexpr auto seen_node_record = io::record<SeenNode>({
+    field<&SeenNode::row, &nodes::NodeRow::name>("name", "for people"),
+    field<&SeenNode::row, &nodes::NodeRow::is_writer>("is_writer", "whether it accepts changes"),
+    field<&SeenNode::lease_left_ms>("lease_ms", "for how long it may still serve pages"),
+    field<&SeenNode::row, &nodes::NodeRow::visible>("serial_visible",
+                                                    "its pages show every event up to this one"),
+});
+struct ShownNodes {
+    std::vector<SeenNode> nodes;
+};
+constexpr auto nodes_record = io::record<ShownNodes>(
+    {field<io::ListOf<io::Nested<seen_node_record>>, &ShownNodes::nodes>("nodes", "the servers that run")},
+    "wheelyard.nodes/1");
+
 // Every valid token may ask: /readyz of each node says the same to everybody. A connection of its own: the
 // lease's is busy.
 Reply list_nodes(const ApiParts& parts, const Call& call, const NoArguments&) {
     const auto seen = parts.store.node_board().and_then([](const auto& board) { return board->nodes(); });
     if (!seen) return fail_read(call, seen.error());
-    io::Json rows = io::Json::array();
-    for (const nodes::SeenNode& node : *seen)
-        rows.push(io::Json::object({{"name", node.row.name},
-                                    {"is_writer", node.row.is_writer},
-                                    {"lease_ms", node.lease_left_ms},
-                                    {"serial_visible", node.row.visible}}));
-    return reply_with(io::Json::object({{"format", "wheelyard.nodes/1"}, {"nodes", std::move(rows)}}));
+    return reply_with(nodes_record.write({*seen}));
 }
 
 // Every valid token may ask about public indexes, whose pages show the same projects to everybody.
@@ -313,40 +395,55 @@ Reply explain_in_index(const ApiParts& parts, const Call& call, const OneProject
 
 // The digest of the store's first event: no event changes or goes, and the copies that a restoration makes
 // have it, too. Null: nothing was published yet.
-base::Result<io::Json> store_id(const database::Store& store) {
+base::Result<std::optional<std::string>> store_id(const database::Store& store) {
     WHEELYARD_ASSIGN(const auto catalog, store.reader());
     WHEELYARD_ASSIGN(const auto events, catalog->events_after(0, 1));
-    if (events.empty()) return io::Json();
+    if (events.empty()) return std::nullopt;
     const catalog::Event& first = events.front();
-    return io::Json(base::sha256_hex(base::join(
+    return base::sha256_hex(base::join(
         std::vector<std::string>{std::to_string(first.time), first.index, first.project, first.filename},
-        "\n")));
+        "\n"));
 }
+
+struct ShownAccess {
+    std::string index;
+    std::string token;
+    std::string name;
+    std::vector<std::string> actions = {};
+    std::vector<std::string> projects = {};
+    base::UnixMicros expires = 0;
+    std::optional<std::string> store = {};
+};
+constexpr auto access_record = io::record<ShownAccess>(
+    {
+        field<&ShownAccess::index>("index", "the index"),
+        field<&ShownAccess::token>("token", "the token's ID"),
+        field<&ShownAccess::name>("name", "its name"),
+        field<&ShownAccess::actions>("actions", "what it may do there"),
+        field<&ShownAccess::projects>("projects", "with which projects; `*`: all"),
+        field<io::Time, &ShownAccess::expires>("expires", "null: never"),
+        field<&ShownAccess::store>(
+            "store", "tells stores apart; null: nothing was published yet, or it cannot be read"),
+    },
+    "wheelyard.access/1");
 
 // What the token of a request may do in an index. An agent asks before it compiles.
 Reply show_access(const ApiParts& parts, const Call& call, const OneIndex& of) {
     const Identity& token = call.who();
-    io::Json actions = io::Json::array();
+    ShownAccess shown{.index = of.index,
+                      .token = token.id,
+                      .name = token.name,
+                      .projects = token.projects,
+                      .expires = token.expires};
     for (const std::string& action : token_actions()) {
-        if (allows(token, of.index, {}, action)) actions.push(action);
+        if (allows(token, of.index, {}, action)) shown.actions.push_back(action);
     }
-    io::Json projects = io::Json::array();
-    for (const std::string& project : token.projects)
-        projects.push(project);
-    io::Json access = io::Json::object(
-        {{"format", "wheelyard.access/1"},
-         {"index", of.index},
-         {"token", token.id},
-         {"name", token.name},
-         {"actions", std::move(actions)},
-         {"projects", std::move(projects)},
-         {"expires", token.expires == 0 ? io::Json() : io::Json(base::render_rfc3339(token.expires))}});
     if (auto id = store_id(parts.store))
-        access.set("store", std::move(*id));
+        shown.store = *std::move(id);
     else
         io::log_error("index.read_failed",
                       {{"request", call.request.request_id}, {"error", id.error().text()}});
-    return reply_with(access);
+    return reply_with(access_record.write(shown));
 }
 
 // Quarantined files and uploaders are for those who may change the files of all projects.
@@ -358,33 +455,37 @@ constexpr Right of_operators{.scope = Scope::every_file,
                                  "projects; for a private index with `read`, too"};
 
 constexpr std::array index_read_rows{
-    row<of_files, list_index_files>(got("/api/v1/indexes/{index}/files", "listIndexFiles",
-                                        "Lists the files of an index in the order of their names "
-                                        "(?state=quarantined&after=…)"),
-                                    "request.arguments", of_operators),
-    row<of_index, read_storage>(got("/api/v1/indexes/{index}/storage", "describeStorage",
-                                    "Returns what an index keeps: its size, its quota, its largest projects"),
-                                "request.arguments", of_operators),
+    row<of_files, list_index_files>(
+        got("/api/v1/indexes/{index}/files", "listIndexFiles", io::document_of<files_record>,
+            "Lists the files of an index in the order of their names "
+            "(?state=quarantined&after=…)"),
+        "request.arguments", of_operators),
+    row<of_index, read_storage>(
+        got("/api/v1/indexes/{index}/storage", "describeStorage", io::document_of<storage_record>,
+            "Returns what an index keeps: its size, its quota, its largest projects"),
+        "request.arguments", of_operators),
     row<of_index, read_upstreams>(
-        got("/api/v1/indexes/{index}/upstreams", "describeUpstreams",
+        got("/api/v1/indexes/{index}/upstreams", "describeUpstreams", io::document_of<upstreams_record>,
             "Returns which requests to the upstreams of an index failed last, since when and "
             "how often"),
         "request.arguments", of_operators),
     row<of_component, find_component>(
-        open_to_all(got("/api/v1/indexes/{index}/contains", "findContaining",
+        open_to_all(got("/api/v1/indexes/{index}/contains", "findContaining", contains_document,
                         "Lists the wheels of an index that contain a component, as their SBOMs state "
                         "(?component=zlib&version=…&after=…)")),
         "request.arguments",
         {.callers = Callers::everyone, .advice = "`read` for any project: it shows those"}),
     row<of_project, explain_in_index>(
         kept_by_writer(got("/api/v1/indexes/{index}/projects/{project}/explain", "explainProject",
+                           explanation_document,
                            "Explains which index or upstream supplies a project, and why")),
         "request.arguments", {.advice = "`read` for the project"}),
-    row<of_index, show_access>(got("/api/v1/indexes/{index}/access", "showAccess",
-                                   "Returns what the token of the request may do in an index"),
-                               "request.arguments", {.index = IndexIs::known, .advice = "any action on it"}),
+    row<of_index, show_access>(
+        got("/api/v1/indexes/{index}/access", "showAccess", io::document_of<access_record>,
+            "Returns what the token of the request may do in an index"),
+        "request.arguments", {.index = IndexIs::known, .advice = "any action on it"}),
     row<no_arguments, list_nodes>(
-        got("/api/v1/nodes", "listNodes",
+        got("/api/v1/nodes", "listNodes", io::document_of<nodes_record>,
             "Lists the running servers of a registry of several: role, lease, what their pages "
             "show"),
         "request.arguments"),

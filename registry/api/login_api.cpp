@@ -29,6 +29,78 @@ using identity::Purpose;
 
 constexpr std::string_view login_format = "wheelyard.login/1";
 
+struct ShownProvider {
+    std::string name;
+    std::string title;
+    bool is_ready = false;
+    bool has_device_code = false;
+    std::int64_t reading_s = 0;
+    std::int64_t publishing_s = 0;
+};
+constexpr auto provider_record = io::record<ShownProvider>({
+    io::field<&ShownProvider::name>("name", "as in the addresses below"),
+    io::field<&ShownProvider::title>("title", "what people call it"),
+    io::field<&ShownProvider::is_ready>("is_ready",
+                                        "whether the registry has the provider's own description"),
+    io::field<&ShownProvider::has_device_code>("has_device_code", "whether it takes log-ins by device code"),
+    io::field<&ShownProvider::reading_s>("reading_s", "how long a log-in to read lasts"),
+    io::field<&ShownProvider::publishing_s>("publishing_s", "how long a log-in to publish lasts"),
+});
+struct ShownLogins {
+    std::string page;
+    std::vector<ShownProvider> identities = {};
+};
+constexpr auto logins_record = io::record<ShownLogins>(
+    {
+        io::field<&ShownLogins::page>("page", "the page on which people log in"),
+        io::field<io::ListOf<io::Nested<provider_record>>, &ShownLogins::identities>("identities",
+                                                                                     "the providers"),
+    },
+    "wheelyard.logins/1");
+
+struct BegunLogin {
+    std::string url;
+    base::UnixMicros until = 0;
+};
+constexpr auto begun_record = io::record<BegunLogin>(
+    {
+        io::field<&BegunLogin::url>("url", "the provider's address for the browser"),
+        io::field<io::Moment, &BegunLogin::until>("until", "until when the log-in can be finished"),
+    },
+    "wheelyard.login_begun/1");
+
+struct DeviceLogin {
+    std::string state;
+    bool is_pending = false;
+    std::string user_code = {};
+    std::string url = {};
+    std::string complete_url = {};
+    std::int64_t interval_s = 0;
+    base::UnixMicros until = 0;
+};
+constexpr auto device_record = io::record<DeviceLogin>(
+    {
+        io::field<&DeviceLogin::state>("state", "for the polls"),
+        io::field<&DeviceLogin::is_pending>("is_pending", "of a poll: nobody has entered the code yet",
+                                            io::Need::optional, io::Written::if_given),
+        io::field<&DeviceLogin::user_code>("user_code", "of the beginning: what the person enters",
+                                           io::Need::optional, io::Written::if_given),
+        io::field<&DeviceLogin::url>("url", "of the beginning: where", io::Need::optional,
+                                     io::Written::if_given),
+        io::field<&DeviceLogin::complete_url>("complete_url", "an address that has the code",
+                                              io::Need::optional, io::Written::if_given),
+        io::field<&DeviceLogin::interval_s>("interval_s", "seconds before the next poll"),
+        io::field<io::Time, &DeviceLogin::until>("until", "of the beginning: until when the code is taken",
+                                                 io::Need::optional, io::Written::unless_null),
+    },
+    "wheelyard.device_login/1");
+// Of a poll.
+io::Document polled_document() {
+    io::Document token = token_document();
+    token.other = io::document_of<device_record>;
+    return token;
+}
+
 tl::unexpected<wire::Problem> refuse_body(std::string detail, std::string value = {}) {
     return wire::refuse("login.body", "The request of a log-in has another form", std::move(detail),
                         std::move(value), "see docs/reference/api.md");
@@ -148,21 +220,18 @@ base::Result<identity::Client> client_of(const Logins& logins, const Logins::Kno
 }  // namespace
 
 LoginApi::Reply LoginApi::list() const {
-    io::Json rows = io::Json::array();
+    ShownLogins shown{.page = parts_.logins.page()};
     for (const Logins::Known& known : parts_.logins.all()) {
         const auto described = known.provider->now();
-        rows.push(io::Json::object(
-            {{"name", known.config.name},
-             {"title", known.config.shown()},
-             {"is_ready", described != nullptr},
-             {"has_device_code", described != nullptr && !described->endpoints.device.empty()},
-             {"reading_s", known.config.reading_s},
-             {"publishing_s", known.config.publishing_s}}));
+        shown.identities.push_back(
+            {.name = known.config.name,
+             .title = known.config.shown(),
+             .is_ready = described != nullptr,
+             .has_device_code = described != nullptr && !described->endpoints.device.empty(),
+             .reading_s = known.config.reading_s,
+             .publishing_s = known.config.publishing_s});
     }
-    return http::ApiReply{.json = io::Json::object({{"format", "wheelyard.logins/1"},
-                                                    {"page", parts_.logins.page()},
-                                                    {"identities", std::move(rows)}})
-                                      .render()};
+    return http::ApiReply{.json = logins_record.write(shown).render()};
 }
 
 LoginApi::Reply LoginApi::begin(const http::ApiRequest& request, const Logins::Known& known) {
@@ -186,10 +255,9 @@ LoginApi::Reply LoginApi::begin(const http::ApiRequest& request, const Logins::K
                                                  .nonce = begun.nonce,
                                                  .until = now + identity::waiting_life_s * base::second_us});
     return http::ApiReply{
-        .json = io::Json::object(
-                    {{"format", "wheelyard.login_begun/1"},
-                     {"url", identity::authorization_url(described->endpoints, *client, begun)},
-                     {"until", base::render_rfc3339(now + identity::waiting_life_s * base::second_us)}})
+        .json = begun_record
+                    .write({.url = identity::authorization_url(described->endpoints, *client, begun),
+                            .until = now + identity::waiting_life_s * base::second_us})
                     .render()};
 }
 
@@ -257,15 +325,14 @@ LoginApi::Reply LoginApi::begin_device(const http::ApiRequest& request, const Lo
     waiting.asked = now;
     waiting.until = now + code->life_s * base::second_us;
     const std::string key = parts_.logins.waiting().begin(waiting);
-    return http::ApiReply{
-        .json = io::Json::object({{"format", "wheelyard.device_login/1"},
-                                  {"state", key},
-                                  {"user_code", code->user},
-                                  {"url", code->url},
-                                  {"complete_url", code->complete_url},
-                                  {"interval_s", code->interval_s},
-                                  {"until", base::render_rfc3339(now + code->life_s * base::second_us)}})
-                    .render()};
+    return http::ApiReply{.json = device_record
+                                      .write({.state = key,
+                                              .user_code = code->user,
+                                              .url = code->url,
+                                              .complete_url = code->complete_url,
+                                              .interval_s = code->interval_s,
+                                              .until = now + code->life_s * base::second_us})
+                                      .render()};
 }
 
 LoginApi::Reply LoginApi::poll_device(const http::ApiRequest& request, const Logins::Known& known) {
@@ -281,11 +348,9 @@ LoginApi::Reply LoginApi::poll_device(const http::ApiRequest& request, const Log
         return wire::refuse("login.state", "This log-in cannot be continued", "It was begun in another way.",
                             {}, "log in again");
     const auto wait_on = [&]() -> Reply {
-        return http::ApiReply{.json = io::Json::object({{"format", "wheelyard.device_login/1"},
-                                                        {"state", key},
-                                                        {"is_pending", true},
-                                                        {"interval_s", waiting->interval_s}})
-                                          .render()};
+        return http::ApiReply{
+            .json = device_record.write({.state = key, .is_pending = true, .interval_s = waiting->interval_s})
+                        .render()};
     };
     const auto client = client_of(parts_.logins, known);
     if (!client) return refuse_provider(request, known, client.error());
@@ -378,10 +443,7 @@ LoginApi::Reply LoginApi::admit(const http::ApiRequest& request, const Logins::K
                                 {"name", std::string(actor_of(row.name))},
                                 {"indexes", base::join(row.indexes, ",")},
                                 {"actions", base::join(row.actions, ",")}});
-    io::Json document = token_json(row, now);
-    document.set("token", text.text());
-    document.set("shown_name", claims.shown_name());
-    return http::ApiReply{.json = document.render()};
+    return http::ApiReply{.json = token_json(row, now, text.text(), claims.shown_name()).render()};
 }
 
 namespace {
@@ -430,33 +492,35 @@ Reply step(const ApiParts& parts, const Call& call, const OneLogin& of) {
                         "GET /api/v1/login lists them; without one, ask an administrator for a token");
 }
 
-constexpr http::Operation posted_by_person(std::string_view path, std::string_view id,
+constexpr http::Operation posted_by_person(std::string_view path, std::string_view id, Answer answer,
                                            std::string_view summary) {
     return in_pool(http::StrangersPool::login,
-                   open_to_all(posted(path, id, summary, http::BodyKind::document, login_format)));
+                   open_to_all(posted(path, id, answer, summary, http::BodyKind::document, login_format)));
 }
 // Who logs in again has a token that ended.
 constexpr Right by_person{.callers = Callers::nobody};
 
 constexpr std::array login_rows{
     row<no_arguments, list_logins>(
-        in_pool(http::StrangersPool::login, open_to_all(got("/api/v1/login", "listLogins",
-                                                            "Lists the providers by which people log in"))),
+        in_pool(http::StrangersPool::login,
+                open_to_all(got("/api/v1/login", "listLogins", io::document_of<logins_record>,
+                                "Lists the providers by which people log in"))),
         "login.body", by_person),
     row<of_beginning, step<&LoginApi::begin>>(
-        posted_by_person("/api/v1/login/{identity}/begin", "beginLogin",
+        posted_by_person("/api/v1/login/{identity}/begin", "beginLogin", io::document_of<begun_record>,
                          "Begins a log-in by page and returns the provider's address"),
         "login.body", by_person),
     row<of_login_end, step<&LoginApi::finish>>(
-        posted_by_person("/api/v1/login/{identity}/finish", "finishLogin",
+        posted_by_person("/api/v1/login/{identity}/finish", "finishLogin", token_document,
                          "Exchanges the provider's code for a token of the person, once"),
         "login.body", by_person),
     row<of_device, step<&LoginApi::begin_device>>(
         posted_by_person("/api/v1/login/{identity}/device", "beginDeviceLogin",
+                         io::document_of<device_record>,
                          "Begins a log-in by device code and returns what to enter where"),
         "login.body", by_person),
     row<of_poll, step<&LoginApi::poll_device>>(
-        posted_by_person("/api/v1/login/{identity}/device/poll", "pollDeviceLogin",
+        posted_by_person("/api/v1/login/{identity}/device/poll", "pollDeviceLogin", polled_document,
                          "Returns the token of a log-in by device code, or that nobody has entered "
                          "the code yet"),
         "login.body", by_person),

@@ -1,12 +1,13 @@
-// An operation of the registry is one row: its address, its arguments, the right that it needs, and the
-// function. The router, the OpenAPI document, the forwarding to the node that writes and the commands read
+// An operation of the registry is one row: its address, its arguments, the document of its answer, the right
+// that it needs, and the function. The router, the OpenAPI document, the forwarding to the node that writes and the commands read
 // the same row.
 //
 //     constexpr auto of_token = arguments<RevokeToken>({
 //         in_path(field<&RevokeToken::id>("token", "its ID")),
 //         in_body(field<&RevokeToken::reason>("reason", "in one line", Need::valid)),
 //     });
-//     row<of_token, revoke_token>(posted("/api/v1/tokens/{token}/revoke", "revokeToken", "Revokes …", BodyKind::json, …),
+//     row<of_token, revoke_token>(posted("/api/v1/tokens/{token}/revoke", "revokeToken", token_document, "Revokes …",
+//                                        BodyKind::json, …),
 //                                 "lifecycle.body", {.scope = Scope::any_token})
 //
 // To add one: its row, its arguments and its function in the file of its family, and the family at the end if
@@ -246,16 +247,21 @@ Reply typed(const ApiParts& parts, const Call& call) {
 // --- addresses
 // ---------------------------------------------------------------------------------------------------------
 
-constexpr http::Operation got(std::string_view path, std::string_view id, std::string_view summary) {
+using Answer = io::Document (*)();
+// `answer`: its document; nullptr: it is no JSON.
+constexpr http::Operation got(std::string_view path, std::string_view id, Answer answer,
+                              std::string_view summary) {
     return {.method = "GET",
             .path = path,
             .id = id,
             .summary = summary,
             .produces = "application/json",
-            .needs_token = true};
+            .needs_token = true,
+            .answer = answer};
 }
-constexpr http::Operation posted(std::string_view path, std::string_view id, std::string_view summary,
-                                 http::BodyKind body, std::string_view format = {}) {
+constexpr http::Operation posted(std::string_view path, std::string_view id, Answer answer,
+                                 std::string_view summary, http::BodyKind body,
+                                 std::string_view format = {}) {
     return {.method = "POST",
             .path = path,
             .id = id,
@@ -263,7 +269,8 @@ constexpr http::Operation posted(std::string_view path, std::string_view id, std
             .produces = "application/json",
             .body = body,
             .needs_token = true,
-            .format = format};
+            .format = format,
+            .answer = answer};
 }
 constexpr http::Operation open_to_all(http::Operation operation) {
     operation.needs_token = false;
@@ -282,8 +289,8 @@ constexpr http::Operation with_tag(http::Operation operation) {
     return operation;
 }
 // Without an address: only commands of this machine call it.
-constexpr http::Operation local(std::string_view id, std::string_view summary) {
-    return open_to_all(posted({}, id, summary, http::BodyKind::json));
+constexpr http::Operation local(std::string_view id, Answer answer, std::string_view summary) {
+    return open_to_all(posted({}, id, answer, summary, http::BodyKind::json));
 }
 // Only the node that writes has what it reads.
 constexpr http::Operation kept_by_writer(http::Operation operation) {

@@ -28,6 +28,27 @@ namespace wheelyard::registry {
 namespace {
 
 constexpr std::size_t max_body_depth = 4;
+
+struct Audience {
+    std::string audience;
+};
+constexpr auto audience_record = io::record<Audience>(
+    {io::field<&Audience::audience>("audience", "what the identity token must be for")}, "pypi.audience");
+struct Minted {
+    bool success = true;
+    std::string token;
+    std::int64_t expires_s = 0;
+};
+constexpr auto minted_record = io::record<Minted>(
+    {
+        io::field<&Minted::success>("success", "always `true`"),
+        io::field<&Minted::token>("token", "uploads to one index, for minutes"),
+        io::field<&Minted::expires_s>("expires", "until when, in seconds since 1970"),
+    },
+    "pypi.minted_token");
+io::Document burnt_document() {
+    return {.name = "pypi.burnt_token"};
+}
 // A row is there for longer than its identity token can be accepted, whose `iat` may be ahead of our clock.
 static_assert(publisher_token_life_s + ended_publisher_tokens_kept_days * 24 * 3600 >
               identity::max_token_life_s + 2 * identity::clock_skew_s);
@@ -189,7 +210,7 @@ tl::unexpected<wire::Problem> no_publisher() {
 Reply read_audience(const ApiParts& parts, const Call&, const NoArguments&) {
     const auto& publishers = parts.config->publishers;
     if (publishers.empty()) return no_publisher();
-    return reply_with(io::Json::object({{"audience", publishers.front().provider.client_id}}));
+    return reply_with(audience_record.write({publishers.front().provider.client_id}));
 }
 
 // A token with the rights of the publisher, unless the identity token gave one before.
@@ -241,10 +262,8 @@ Reply admit_job(const ApiParts& parts, const http::ApiRequest& request, const Pu
                                       {"name", row.name},
                                       {"issuer", claims.issuer},
                                       {"subject", claims.subject}});
-    return http::ApiReply{
-        .json = io::Json::object(
-                    {{"success", true}, {"token", text.text()}, {"expires", row.expires / base::second_us}})
-                    .render()};
+    return reply_with(
+        minted_record.write({.token = text.text(), .expires_s = row.expires / base::second_us}));
 }
 
 Reply mint_token(const ApiParts& parts, const Call& call, const NoArguments&) {
@@ -293,17 +312,21 @@ Reply burn_token(const ApiParts& parts, const Call& call, const NoArguments&) {
             io::log_warn("publisher.not_burnt",
                          {{"request", request.request_id}, {"error", burnt.error().text()}});
     }
-    return http::ApiReply{.status = 202, .json = "{}"};
+    return http::ApiReply{.status = call.operation.status, .json = "{}"};
 }
 
 constexpr auto of_job_token = arguments<NoArguments>(
     {in_document("token", "The identity token, or the token that it was exchanged for", true)});
 
-constexpr http::Operation posted_by_job(std::string_view path, std::string_view id,
+constexpr http::Operation posted_by_job(std::string_view path, std::string_view id, Answer answer,
                                         std::string_view summary) {
-    http::Operation operation = open_to_all(posted(path, id, summary, http::BodyKind::document));
+    http::Operation operation = open_to_all(posted(path, id, answer, summary, http::BodyKind::document));
     operation.max_body_bytes = http::max_identity_body_bytes;
     operation.pool = http::StrangersPool::publisher;
+    return operation;
+}
+constexpr http::Operation burnt(http::Operation operation) {
+    operation.status = 202;  // whatever it was
     return operation;
 }
 constexpr Right by_job{.callers = Callers::nobody};
@@ -311,20 +334,20 @@ constexpr Right by_job{.callers = Callers::nobody};
 constexpr std::array publish_rows{
     row<no_arguments, read_audience>(
         in_pool(http::StrangersPool::publisher,
-                open_to_all(got("/_/oidc/audience", "readAudience",
+                open_to_all(got("/_/oidc/audience", "readAudience", io::document_of<audience_record>,
                                 "Returns the audience that an identity token of a job must have"))),
         "publisher.body", by_job),
     row<of_job_token, mint_token>(
-        posted_by_job("/_/oidc/mint-token", "mintToken",
+        posted_by_job("/_/oidc/mint-token", "mintToken", io::document_of<minted_record>,
                       "Exchanges an identity token of a job for a token that uploads, once"),
         "publisher.body", by_job),
     row<of_job_token, mint_token>(
-        posted_by_job("/_/oidc/github/mint-token", "mintTokenOfGithub",
+        posted_by_job("/_/oidc/github/mint-token", "mintTokenOfGithub", io::document_of<minted_record>,
                       "The same as mint-token, where older actions of GitHub look for it"),
         "publisher.body", by_job),
-    row<of_job_token, burn_token>(
-        posted_by_job("/_/oidc/burn-token", "burnToken", "Revokes such a token after the upload"),
-        "publisher.body", by_job),
+    row<of_job_token, burn_token>(burnt(posted_by_job("/_/oidc/burn-token", "burnToken", burnt_document,
+                                                      "Revokes such a token after the upload")),
+                                  "publisher.body", by_job),
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "lib/io/log.hpp"
+#include "lib/wire/documents.hpp"
 #include "lib/wire/outcome.hpp"
 #include "lib/wire/task.hpp"
 #include "registry/api/api.hpp"
@@ -83,12 +84,70 @@ wire::Answered<ReadRequest> read_request(const ApiParts& parts, const Call& call
                        may_retry(call.caller, task->request.index, task->request.package)};
 }
 
+struct ShownRequest {
+    Task task;
+    std::optional<bool> may_retry = {};
+    std::string cause = {};
+    std::string remedy = {};
+    std::string rule = {};
+    std::optional<std::int64_t> place = {};
+    std::string nobody_takes = {};
+    std::optional<std::vector<status::BuildReport>> builds = {};
+};
+using status::BuildReport;
+using wire::TaskRequest;
+constexpr auto build_of_request_record = io::record<BuildReport>({
+    field<&BuildReport::site>("site", "the site that builds"),
+    field<&BuildReport::id>("id", "the ID of the build"),
+    field<&BuildReport::state>("state", "its state (builds.md)"),
+    field<io::Moment, &BuildReport::began>("began", "when"),
+});
+constexpr auto shown_request_record = io::record<ShownRequest>(
+    {
+        field<&ShownRequest::task, &Task::id>("id", "the ID of the request"),
+        field<&ShownRequest::task, &Task::request, &TaskRequest::index>(
+            "index", "the index whose site should build it"),
+        field<&ShownRequest::task, &Task::request, &TaskRequest::package>("package",
+                                                                          "the project's normalised name"),
+        field<&ShownRequest::task, &Task::request, &TaskRequest::version>("version", "one exact version"),
+        field<&ShownRequest::task, &Task::request, &TaskRequest::python>("python", "`3.11`"),
+        field<&ShownRequest::task, &Task::request, &TaskRequest::accelerator>("accelerator", "or empty"),
+        field<wire::TaskStateText, &ShownRequest::task, &Task::state>("state", "that of the task"),
+        field<&ShownRequest::task, &Task::reason>("reason", "explains the state to people, or empty"),
+        field<io::Moment, &ShownRequest::task, &Task::asked>("asked", "when it was added"),
+        field<io::Moment, &ShownRequest::task, &Task::changed>("changed", "when it entered its state"),
+        field<&ShownRequest::task, &Task::attempts>("attempts", "how often it was claimed"),
+        field<&ShownRequest::may_retry>("may_retry",
+                                        "of a failed one: whether the caller may request it again",
+                                        io::Need::optional, io::Written::unless_null),
+        field<&ShownRequest::task, &Task::asked_by>("asked_by", "for those who may read logs",
+                                                    io::Need::optional, io::Written::if_given),
+        field<&ShownRequest::task, &Task::approved_by>("approved_by", "likewise", io::Need::optional,
+                                                       io::Written::if_given),
+        field<&ShownRequest::task, &Task::agent>("agent", "likewise", io::Need::optional,
+                                                 io::Written::if_given),
+        field<&ShownRequest::cause>("cause", "why it failed", io::Need::optional, io::Written::if_given),
+        field<&ShownRequest::remedy>("remedy", "what to do", io::Need::optional, io::Written::if_given),
+        field<&ShownRequest::rule>("rule", "the doctor's rule (doctor-rules.md)", io::Need::optional,
+                                   io::Written::if_given),
+        field<&ShownRequest::place>("place", "in the queue, from 1", io::Need::optional,
+                                    io::Written::unless_null),
+        field<&ShownRequest::nobody_takes>("nobody_takes", "why no site takes it", io::Need::optional,
+                                           io::Written::if_given),
+        field<io::ListOf<io::Nested<build_of_request_record>>, &ShownRequest::builds>(
+            "builds", "at this wheel, the newest first, at most 20", io::Need::optional,
+            io::Written::unless_null),
+    },
+    "wheelyard.request/1");
+constexpr auto request_document = io::document_of<shown_request_record>;
+
 // Where it is in the queue, and whether anybody will take it.
-void add_queue(const ApiParts& parts, io::Json& json, const Task& task) {
+void add_queue(const ApiParts& parts, ShownRequest& shown) {
+    const Task& task = shown.task;
     if (task.state != TaskState::queued) return;
-    if (const auto place = parts.tasks->place(task); place) json.set("place", *place);
+    if (const auto place = parts.tasks->place(task); place) shown.place = static_cast<std::int64_t>(*place);
     if (parts.sites == nullptr || !task.reason.empty()) return;
-    const std::string why = parts.sites->why_nobody_takes(
+    shown.nobody_takes = parts.sites->why_nobody_takes(
         task.request.index, {.id = task.id,
                              .package = task.request.package,
                              .version = task.request.version,
@@ -97,65 +156,50 @@ void add_queue(const ApiParts& parts, io::Json& json, const Task& task) {
                              .state = std::string(wire::task_state_text(task.state)),
                              .reason = {},
                              .asked = task.asked});
-    if (!why.empty()) json.set("nobody_takes", why);
 }
 
 // The builds at this wheel, each with its page.
-void add_builds(const ApiParts& parts, io::Json& json, const Task& task) {
+std::vector<BuildReport> builds_at(const ApiParts& parts, const Task& task) {
     const IndexConfig* index = parts.config->find_index(task.request.index);
-    io::Json builds = io::Json::array();
     std::vector<std::string> names{task.request.index};
     if (index != nullptr && !index->staging.empty()) names.push_back(index->staging);
-    std::size_t count = 0;
+    std::vector<BuildReport> builds;
     for (const std::string& name : names) {
         const auto some = parts.builds->list(name, task.request.package);
         if (!some) continue;
         for (const tasks::KeptBuild& build : *some) {
             if (!answers(build.report, task.request) || build.report.began < task.asked) continue;
-            if (count++ == max_builds_of_request) break;
-            builds.push(io::Json::object({{"site", build.report.site},
-                                          {"id", build.report.id},
-                                          {"state", build.report.state},
-                                          {"began", base::render_rfc3339(build.report.began)}}));
+            if (builds.size() == max_builds_of_request) break;
+            builds.push_back(build.report);
         }
     }
-    json.set("builds", std::move(builds));
+    return builds;
 }
 
 Reply render_request(const ApiParts& parts, const ReadRequest& read) {
-    const Task& task = read.task;
-    const auto shown = [&](const std::string& text) {
+    const auto public_text = [&](const std::string& text) {
         return read.may_approve ? text : without_agent_paths(text);
     };
-    io::Json json = io::Json::object({{"format", "wheelyard.request/1"},
-                                      {"id", task.id},
-                                      {"index", task.request.index},
-                                      {"package", task.request.package},
-                                      {"version", task.request.version},
-                                      {"python", task.request.python},
-                                      {"accelerator", task.request.accelerator},
-                                      {"state", std::string(wire::task_state_text(task.state))},
-                                      {"reason", shown(read.has_logs ? task.reason : public_reason(task))},
-                                      {"asked", base::render_rfc3339(task.asked)},
-                                      {"changed", base::render_rfc3339(task.changed)},
-                                      {"attempts", task.attempts}});
-    if (task.state == TaskState::failed) json.set("may_retry", read.may_retry);
-    if (read.has_logs) {
-        json.set("asked_by", task.asked_by);
-        if (!task.approved_by.empty()) json.set("approved_by", task.approved_by);
-        if (!task.agent.empty()) json.set("agent", task.agent);
+    ShownRequest shown{.task = read.task};
+    add_queue(parts, shown);
+    Task& task = shown.task;
+    if (task.state == TaskState::failed) shown.may_retry = read.may_retry;
+    task.reason = public_text(read.has_logs ? task.reason : public_reason(task));
+    if (!read.has_logs) {
+        task.asked_by.clear();
+        task.approved_by.clear();
+        task.agent.clear();
     }
     const auto outcome = wire::parse_outcome(task.outcome.render());
     if (outcome && outcome->diagnosis) {
         const wire::Diagnosis& why = *outcome->diagnosis;
         const bool has_line = read.has_logs && !why.first_error.empty();
-        json.set("cause", shown(why.error.sentence + (has_line ? " [" + why.first_error + "]" : "")));
-        json.set("remedy", shown(why.error.advice));
-        json.set("rule", why.cause);
+        shown.cause = public_text(why.error.sentence + (has_line ? " [" + why.first_error + "]" : ""));
+        shown.remedy = public_text(why.error.advice);
+        shown.rule = why.cause;
     }
-    add_queue(parts, json, task);
-    if (parts.builds != nullptr) add_builds(parts, json, task);
-    return http::ApiReply{.status = 200, .json = json.render()};
+    if (parts.builds != nullptr) shown.builds = builds_at(parts, read.task);
+    return reply_with(shown_request_record.write(shown));
 }
 
 Reply show_request(const ApiParts& parts, const Call& call, const RequestOf& of) {
@@ -174,7 +218,7 @@ Reply ask_for_wheel(const ApiParts& parts, const Call& call, const RequestsOf& o
                       "Only tokens with the action `task` may ask for wheels of this index", call.who().id,
                       "ask with POST /api/v1/tasks and such a token");
     }
-    const auto wanted = wire::parse_task_request(call.request.body);
+    const auto wanted = wire::parse_task_request(call.request.body, (*index)->name);
     if (!wanted) return refuse_request(call, wanted.error());
     if (wanted->index != (*index)->name || wanted->source)
         return refuse("task.wish", "A request without a token names the index of its address and no source",
@@ -197,7 +241,7 @@ constexpr Right of_request_readers{.callers = Callers::everyone, .advice = "`rea
 
 constexpr std::array request_rows{
     row<of_wheel, ask_for_wheel>(
-        open_to_all(posted("/api/v1/indexes/{index}/requests", "askForWheel",
+        open_to_all(posted("/api/v1/indexes/{index}/requests", "askForWheel", request_document,
                            "Requests the build of a wheel without a token, where the index permits "
                            "it; it awaits an approval",
                            http::BodyKind::document, "wheelyard.task/1")),
@@ -207,7 +251,7 @@ constexpr std::array request_rows{
          .where = "of an index without `ask = \"anyone\"`"},
         Stores::yes),
     row<of_request, show_request>(
-        open_to_all(got("/api/v1/indexes/{index}/requests/{task}", "showRequest",
+        open_to_all(got("/api/v1/indexes/{index}/requests/{task}", "showRequest", request_document,
                         "Returns what everybody may see of a request: state, cause, place in the "
                         "queue")),
         "task.query", of_request_readers),

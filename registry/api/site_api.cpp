@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "lib/io/log.hpp"
+#include "lib/status/documents.hpp"
 #include "lib/wheel/name.hpp"
 #include "registry/api/api.hpp"
 #include "registry/api/operation.hpp"
@@ -67,6 +68,10 @@ constexpr auto of_report = arguments<OneSite>({
     in_document<OneSite>("held_queues", "Queues that take no jobs", false, objects_type),
 });
 
+io::Document kept_document() {
+    return {.name = "wheelyard.site_kept/1"};
+}
+
 Reply report_site(const ApiParts& parts, const Call& call, const OneSite& of) {
     if (!may_report(call.who(), of.index, of.site)) return refuse_reporting(call.who());
     auto read = status::parse_site_report(call.request.body);
@@ -79,7 +84,7 @@ Reply report_site(const ApiParts& parts, const Call& call, const OneSite& of) {
                       odd->first + " in `" + odd->second + "`",
                       "name it as in the address of its page: small letters, digits and single `-`");
     if (const auto kept = parts.sites->keep(*std::move(read)); !kept) return refuse_report(kept.error());
-    return http::ApiReply{.status = 200, .json = R"({"format":"wheelyard.site_kept/1"})"};
+    return reply_with(io::Json::object({{"format", kept_document().name}}));
 }
 
 Reply show_site(const ApiParts& parts, const Call& call, const OneSite& of) {
@@ -95,24 +100,43 @@ Reply show_site(const ApiParts& parts, const Call& call, const OneSite& of) {
     return http::ApiReply{.status = 200, .json = status::render_site_report(*found)};
 }
 
+struct ShownSite {
+    status::SiteReport report;
+    std::int64_t age_s = 0;
+    bool is_late = false;
+};
+using status::SiteReport;
+constexpr auto shown_site_record = io::record<ShownSite>({
+    field<&ShownSite::report, &SiteReport::site>("site", "its name"),
+    field<&ShownSite::report, &SiteReport::index>("index", "the index to which it uploads"),
+    field<io::Moment, &ShownSite::report, &SiteReport::time>("time", "when its last tick ended"),
+    field<&ShownSite::age_s>("age_s", "how long ago, in seconds"),
+    field<&ShownSite::is_late>("late", "whether its next report is overdue"),
+    field<io::Time, &ShownSite::report, &SiteReport::next_tick>("next_tick", "when its next tick is due",
+                                                                io::Need::optional, io::Written::unless_null),
+});
+struct ShownSites {
+    std::vector<ShownSite> sites = {};
+};
+constexpr auto sites_record =
+    io::record<ShownSites>({field<io::ListOf<io::Nested<shown_site_record>>, &ShownSites::sites>(
+                               "sites", "of the indexes that the caller may know")},
+                           "wheelyard.sites/1");
+
 Reply list_sites(const ApiParts& parts, const Call& call, const NoArguments&) {
-    io::Json sites = io::Json::array();
+    ShownSites shown;
     const base::UnixMicros now = parts.clock.now();
-    for (const status::SiteReport& report : parts.sites->list()) {
+    for (status::SiteReport& report : parts.sites->list()) {
         if (!may_know(parts.config, call.who(), report.index)) continue;
-        io::Json site = io::Json::object({{"site", report.site},
-                                          {"index", report.index},
-                                          {"time", base::render_rfc3339(report.time)},
-                                          {"age_s", (now - report.time) / 1'000'000},
-                                          {"late", status::late_ms(report, now).has_value()}});
-        if (report.next_tick > 0) site.set("next_tick", base::render_rfc3339(report.next_tick));
-        sites.push(std::move(site));
+        const std::int64_t age_s = (now - report.time) / 1'000'000;
+        const bool is_late = status::late_ms(report, now).has_value();
+        shown.sites.push_back({std::move(report), age_s, is_late});
     }
-    return reply_with(io::Json::object({{"format", "wheelyard.sites/1"}, {"sites", std::move(sites)}}));
+    return reply_with(sites_record.write(shown));
 }
 
 constexpr http::Operation reported() {
-    http::Operation operation = posted("/api/v1/indexes/{index}/sites/{site}", "reportSite",
+    http::Operation operation = posted("/api/v1/indexes/{index}/sites/{site}", "reportSite", kept_document,
                                        "Keeps the report of a site's agent and shows it in the status of the "
                                        "index",
                                        http::BodyKind::document, "wheelyard.site/1");
@@ -122,12 +146,13 @@ constexpr http::Operation reported() {
 }
 
 constexpr std::array site_rows{
-    row<no_arguments, list_sites>(
-        got("/api/v1/sites", "listSites", "Lists the sites that report, and which of them are late"),
-        "request.arguments", {.advice = "any action on it"}),
-    row<of_site, show_site>(got("/api/v1/indexes/{index}/sites/{site}", "showSite",
-                                "Returns the last report of a site: what it wants, has, builds and lacks"),
-                            "request.arguments", {.advice = "`read` for all projects"}),
+    row<no_arguments, list_sites>(got("/api/v1/sites", "listSites", io::document_of<sites_record>,
+                                      "Lists the sites that report, and which of them are late"),
+                                  "request.arguments", {.advice = "any action on it"}),
+    row<of_site, show_site>(
+        got("/api/v1/indexes/{index}/sites/{site}", "showSite", status::site_report_document,
+            "Returns the last report of a site: what it wants, has, builds and lacks"),
+        "request.arguments", {.advice = "`read` for all projects"}),
     row<of_report, report_site>(reported(), "request.arguments", of_reporters),
 };
 

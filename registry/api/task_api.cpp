@@ -8,6 +8,7 @@
 #include "lib/io/log.hpp"
 #include "lib/store/tasks/limits.hpp"
 #include "lib/wheel/filename.hpp"
+#include "lib/wire/documents.hpp"
 #include "lib/wire/outcome.hpp"
 #include "lib/wire/task.hpp"
 #include "registry/access/agents.hpp"
@@ -82,14 +83,6 @@ tasks::TaskFilter visible_to(const Identity& token) {
     });
     if (!reads) filter.indexes.emplace();
     return filter;
-}
-
-io::Json problem_json(const wire::Problem& problem) {
-    return io::Json::object({{"status", problem.status},
-                             {"code", problem.code},
-                             {"detail", problem.detail},
-                             {"value", problem.value},
-                             {"advice", problem.advice}});
 }
 
 // Says whether the token speaks for this site; one that is bound to no site may for any.
@@ -263,16 +256,55 @@ base::Result<std::optional<tasks::BuildKey>> build_of(const ApiParts& parts, con
     return tasks::BuildKey{index, newest->site, newest->id};
 }
 
+// What the registry adds to a task.
+struct BesideTask {
+    std::optional<tasks::BuildKey> build = {};
+    std::string nobody_takes = {};
+};
+constexpr auto build_key_record = io::record<tasks::BuildKey>({
+    field<&tasks::BuildKey::site>("site", "the site that builds"),
+    field<&tasks::BuildKey::id>("id", "the ID of the build"),
+});
+constexpr auto beside_task_record = io::record<BesideTask>({
+    field<io::Nested<build_key_record>, &BesideTask::build>(
+        "build", "its latest build, where a site reports one", Need::optional, io::Written::unless_null),
+    field<&BesideTask::nobody_takes>("nobody_takes", "of a queued task: why no site takes it", Need::optional,
+                                     io::Written::if_given),
+});
+io::Document task_document() {
+    io::Document task = wire::task_document();
+    task.tables.emplace_back(beside_task_record.members);
+    return task;
+}
+
 io::Json json_of(const ApiParts& parts, const wire::Task& task) {
+    BesideTask beside;
+    if (!task.agent.empty()) beside.build = build_of(parts, task).value_or(std::nullopt);
+    if (parts.sites != nullptr && task.state == wire::TaskState::queued && task.reason.empty())
+        beside.nobody_takes = parts.sites->why_nobody_takes(task.request.index, report_of(task));
     io::Json json = wire::task_json(task);
-    if (const auto build = task.agent.empty() ? std::nullopt : build_of(parts, task).value_or(std::nullopt);
-        build)
-        json.set("build", io::Json::object({{"site", build->site}, {"id", build->id}}));
-    if (parts.sites == nullptr || task.state != wire::TaskState::queued || !task.reason.empty()) return json;
-    const std::string why = parts.sites->why_nobody_takes(task.request.index, report_of(task));
-    if (!why.empty()) json.set("nobody_takes", why);
+    beside_task_record.write_into(json, beside);
     return json;
 }
+
+struct ShownProblem {
+    io::Json problem;
+};
+constexpr auto refused_task_record =
+    io::record<ShownProblem>({field<io::Rendered<wire::problem_document>, &ShownProblem::problem>(
+        "problem", "why this one is refused")});
+io::Document added_document() {
+    io::Document task = task_document();
+    task.other = io::document_of<refused_task_record>;
+    return task;
+}
+struct AddedTasks {
+    std::vector<io::Json> tasks = {};
+};
+constexpr auto added_record =
+    io::record<AddedTasks>({field<io::ListOf<io::Rendered<added_document>>, &AddedTasks::tasks>(
+                               "tasks", "each a task or its problem, in the order of the request")},
+                           "wheelyard.added_tasks/1");
 
 wire::Answered<wire::Task> visible_task(const ApiParts& parts, const Call& call, std::string_view id) {
     auto task = parts.tasks->find(id);
@@ -386,16 +418,13 @@ Reply add_tasks(const ApiParts& parts, const Call& call, const NoArguments&) {
         return refuse("task.body", "The body is not a list of tasks", std::to_string(count),
                       "send {\"format\":\"" + std::string(task_list_format) + "\",\"tasks\":[…]} with 1 to " +
                           std::to_string(wire::max_tasks_added) + " tasks");
-    io::Json answers = io::Json::array();
+    AddedTasks added;
     for (const io::Json& wanted : document->items("tasks")) {
         const auto task = add_one(parts, call, wanted.render());
-        if (task)
-            answers.push(json_of(parts, *task));
-        else
-            answers.push(io::Json::object({{"problem", problem_json(task.error())}}));
+        added.tasks.push_back(task ? json_of(parts, *task)
+                                   : refused_task_record.write({wire::problem_to_json(task.error())}));
     }
-    return reply(
-        io::Json::object({{"format", "wheelyard.added_tasks/1"}, {"tasks", std::move(answers)}}).render());
+    return reply_with(added_record.write(added));
 }
 
 Reply list_tasks(const ApiParts& parts, const Call& call, const TasksWanted& of) {
@@ -527,49 +556,49 @@ using http::BodyKind;
 
 constexpr std::array task_rows{
     row<of_task_request, add_task>(
-        posted("/api/v1/tasks", "addTask",
+        posted("/api/v1/tasks", "addTask", task_document,
                "Requests the build of a wheel; returns the existing task if there is one", BodyKind::document,
                "wheelyard.task/1"),
         malformed_task, {.action = task_action}, Stores::yes),
     row<of_task_requests, add_tasks>(
-        posted("/api/v1/tasks/add", "addTasks",
+        posted("/api/v1/tasks/add", "addTasks", io::document_of<added_record>,
                "Requests the builds of several wheels; each is answered by its task or its problem",
                BodyKind::document, task_list_format),
         malformed_task, {.action = task_action}, Stores::yes),
-    row<of_tasks, list_tasks>(
-        got("/api/v1/tasks", "listTasks", "Lists tasks in the order of their requests, without outcomes"),
-        malformed_task_query),
-    row<of_claim, claim_task>(posted("/api/v1/tasks/claim", "claimTask",
+    row<of_tasks, list_tasks>(got("/api/v1/tasks", "listTasks", wire::tasks_document,
+                                  "Lists tasks in the order of their requests, without outcomes"),
+                              malformed_task_query),
+    row<of_claim, claim_task>(posted("/api/v1/tasks/claim", "claimTask", wire::claimed_document,
                                      "Gives a site the tasks that fit, and returns all that it has; asked at "
                                      "each tick, it is its sign "
                                      "of life",
                                      BodyKind::document, "wheelyard.claim/2"),
                               malformed_task,
                               {.action = build_action, .advice = "the action `build` for this index"}),
-    row<of_task, show_task>(
-        got("/api/v1/tasks/{task}", "showTask", "Returns a task, with its outcome once it has one"),
-        malformed_task_query, of_task_readers),
+    row<of_task, show_task>(got("/api/v1/tasks/{task}", "showTask", task_document,
+                                "Returns a task, with its outcome once it has one"),
+                            malformed_task_query, of_task_readers),
     row<of_ended_task, cancel_task>(
-        posted("/api/v1/tasks/{task}/cancel", "cancelTask", "Cancels a task; its site no longer has it",
-               BodyKind::json, task_change_format),
+        posted("/api/v1/tasks/{task}/cancel", "cancelTask", task_document,
+               "Cancels a task; its site no longer has it", BodyKind::json, task_change_format),
         malformed_task_change,
         {.action = task_action,
          .advice = "the action `task` for the task's index and project; of a person `approve`, too, for what "
                    "somebody else asked"}),
-    row<of_ended_task, approve_task>(posted("/api/v1/tasks/{task}/approve", "approveTask",
+    row<of_ended_task, approve_task>(posted("/api/v1/tasks/{task}/approve", "approveTask", task_document,
                                             "Approves a task that awaits it, which agents may then claim",
                                             BodyKind::document, task_change_format),
                                      malformed_task_change, {.action = approve_action}),
     row<of_ended_task, reject_task>(
-        posted("/api/v1/tasks/{task}/reject", "rejectTask", "Rejects a task that awaits an approval",
-               BodyKind::json, task_change_format),
+        posted("/api/v1/tasks/{task}/reject", "rejectTask", task_document,
+               "Rejects a task that awaits an approval", BodyKind::json, task_change_format),
         malformed_task_change, {.action = approve_action}),
-    row<of_task_log, read_task_log>(with_text(got("/api/v1/tasks/{task}/log", "readTaskLog",
+    row<of_task_log, read_task_log>(with_text(got("/api/v1/tasks/{task}/log", "readTaskLog", nullptr,
                                                   "Returns the log of a task's latest build (?offset=…)")),
                                     malformed_task_query, of_task_readers),
     row<of_outcome, end_task>(
-        posted("/api/v1/tasks/{task}/outcome", "endTask", "Ends a claimed task with its outcome",
-               BodyKind::document, "wheelyard.outcome/1"),
+        posted("/api/v1/tasks/{task}/outcome", "endTask", task_document,
+               "Ends a claimed task with its outcome", BodyKind::document, "wheelyard.outcome/1"),
         malformed_task, {.action = build_action}),
 };
 

@@ -112,6 +112,34 @@ struct KnownPerson {
 constexpr auto of_person = arguments<KnownPerson>({needed_in_body(field<&KnownPerson::person>(
     "person", "as the audit log and `token list` name it: login:IDENTITY:HASH", Need::valid))});
 
+struct ShownTokens {
+    std::vector<io::Json> tokens = {};
+    std::optional<std::int64_t> hidden = {};
+};
+constexpr auto tokens_record = io::record<ShownTokens>(
+    {
+        field<io::ListOf<io::Rendered<token_document>>, &ShownTokens::tokens>(
+            "tokens", "those within the caller's scope"),
+        field<&ShownTokens::hidden>("hidden", "how many there are outside of it; absent: none",
+                                    Need::optional, io::Written::unless_null),
+    },
+    "wheelyard.tokens/1");
+struct RevokedAgent {
+    std::string agent;
+};
+constexpr auto revoked_record = io::record<RevokedAgent>(
+    {field<&RevokedAgent::agent>("agent", "its name: agent:SITE")}, "wheelyard.agent_revoked/1");
+struct ForgottenPerson {
+    std::string person;
+    std::size_t tokens = 0;
+};
+constexpr auto forgotten_record = io::record<ForgottenPerson>(
+    {
+        field<&ForgottenPerson::person>("person", "as the audit log names it, without what people call them"),
+        field<&ForgottenPerson::tokens>("tokens", "how many log-ins were ended"),
+    },
+    "wheelyard.person_forgotten/1");
+
 base::Status change_tokens(const ApiParts& parts, const lifecycle::CatalogWork& work) {
     return blobs::with_reserve(parts.config->room(), [&] { return parts.writer.run(work); });
 }
@@ -142,9 +170,7 @@ Reply create_token(const ApiParts& parts, const Call& call, const NewToken& want
                                        {"indexes", base::join(row->indexes, ",")},
                                        {"projects", base::join(row->projects, ",")},
                                        {"actions", base::join(row->actions, ",")}});
-    io::Json document = token_json(*row, now);
-    document.set("token", text.text());
-    return reply_with(document);
+    return reply_with(token_json(*row, now, text.text()));
 }
 
 Reply list_tokens(const ApiParts& parts, const Call& call, const NoArguments&) {
@@ -155,19 +181,15 @@ Reply list_tokens(const ApiParts& parts, const Call& call, const NoArguments&) {
         return {};
     });
     if (!read) return fail_token(call, read.error());
-    io::Json visible = io::Json::array();
-    std::uint64_t hidden = 0;
+    ShownTokens shown;
     for (const catalog::TokenRow& token : tokens) {
         if (is_replaced(token, parts.clock.now())) continue;
         if (is_within(token, caller))
-            visible.push(token_json(token, parts.clock.now()));
+            shown.tokens.push_back(token_json(token, parts.clock.now()));
         else
-            ++hidden;
+            shown.hidden = shown.hidden.value_or(0) + 1;
     }
-    io::Json document = io::Json::object({{"format", "wheelyard.tokens/1"}, {"tokens", std::move(visible)}});
-    // The caller must not take the list for the whole.
-    if (hidden > 0) document.set("hidden", hidden);
-    return reply_with(document);
+    return reply_with(tokens_record.write(shown));
 }
 
 Reply revoke_token(const ApiParts& parts, const Call& call, const TokenToRevoke& of) {
@@ -235,9 +257,7 @@ Reply enrol_agent(const ApiParts& parts, const Call& call, const NewToken& wante
     const auto added =
         change_tokens(parts, [&](catalog::Catalog& catalog) { return catalog.add_token(*row); });
     if (!added) return fail_token(call, added.error());
-    io::Json document = token_json(*row, now);
-    document.set("token", code.text());
-    return reply_with(document);
+    return reply_with(token_json(*row, now, code.text()));
 }
 
 // The code, the renewal and the tokens of the agent.
@@ -260,8 +280,7 @@ Reply revoke_agent(const ApiParts& parts, const Call& call, const EnrolledSite& 
     if (!is_enrolled)
         return fail_token(call, base::Error{"agent.unknown", "No agent of this site is enrolled", of.site,
                                             "wheelyard-registry token list shows the agents: agent:SITE"});
-    return reply_with(
-        io::Json::object({{"format", "wheelyard.agent_revoked/1"}, {"agent", agent_name(of.site)}}));
+    return reply_with(revoked_record.write({agent_name(of.site)}));
 }
 
 // All log-ins of a person, and with them the name that people see.
@@ -280,9 +299,7 @@ Reply forget_person(const ApiParts& parts, const Call& call, const KnownPerson& 
         return catalog.drop_tokens(ids);
     });
     if (!done) return fail_token(call, done.error());
-    return reply_with(io::Json::object({{"format", "wheelyard.person_forgotten/1"},
-                                        {"person", std::string(actor_of(of.person))},
-                                        {"tokens", static_cast<std::int64_t>(ids.size())}}));
+    return reply_with(forgotten_record.write({std::string(actor_of(of.person)), ids.size()}));
 }
 
 constexpr Right of_token_administrators{.scope = Scope::tokens,
@@ -292,27 +309,27 @@ constexpr Right of_token_administrators{.scope = Scope::tokens,
 
 constexpr std::array token_rows{
     row<of_new_token, create_token>(
-        posted("/api/v1/tokens", "createToken",
+        posted("/api/v1/tokens", "createToken", token_document,
                "Creates a token with at most the scope of the caller's, and returns its text once",
                http::BodyKind::json, "wheelyard.token_request/1"),
         "token.body", of_token_administrators),
-    row<no_arguments, list_tokens>(got("/api/v1/tokens", "listTokens",
+    row<no_arguments, list_tokens>(got("/api/v1/tokens", "listTokens", io::document_of<tokens_record>,
                                        "Lists the tokens within the scope of the caller's, without secrets"),
                                    "token.body", of_token_administrators),
     row<of_token, revoke_token>(
-        posted("/api/v1/tokens/{token}/revoke", "revokeToken",
+        posted("/api/v1/tokens/{token}/revoke", "revokeToken", token_document,
                "Revokes a token within the scope of the caller's, or the caller's own", http::BodyKind::json,
                "wheelyard.change/1"),
         "lifecycle.body"),
     row<of_enrolment, enrol_agent>(
-        local("enrolAgent", "Makes a one-use code, by which the agent of a site enrols"), "token.body",
-        {.callers = Callers::local}),
-    row<of_enrolled, revoke_agent>(
-        local("revokeAgent", "Ends the enrolment of a site's agent and all its tokens"), "token.body",
-        {.callers = Callers::local}),
-    row<of_person, forget_person>(
-        local("forgetPerson", "Ends all log-ins of a person and removes the person's name"), "token.body",
-        {.callers = Callers::local}),
+        local("enrolAgent", token_document, "Makes a one-use code, by which the agent of a site enrols"),
+        "token.body", {.callers = Callers::local}),
+    row<of_enrolled, revoke_agent>(local("revokeAgent", io::document_of<revoked_record>,
+                                         "Ends the enrolment of a site's agent and all its tokens"),
+                                   "token.body", {.callers = Callers::local}),
+    row<of_person, forget_person>(local("forgetPerson", io::document_of<forgotten_record>,
+                                        "Ends all log-ins of a person and removes the person's name"),
+                                  "token.body", {.callers = Callers::local}),
 };
 
 }  // namespace

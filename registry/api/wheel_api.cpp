@@ -7,6 +7,7 @@
 #include "lib/inspect/abi/torch_fit.hpp"
 #include "lib/store/catalog/catalog.hpp"
 #include "lib/wheel/filename.hpp"
+#include "lib/wire/documents.hpp"
 #include "lib/wire/problem.hpp"
 #include "registry/api/api.hpp"
 #include "registry/api/derived_sbom.hpp"
@@ -132,20 +133,26 @@ Reply judge_with_torch(const ApiParts& parts, const Call& call, const WithTorch&
     return http::ApiReply{.status = 200, .json = std::move(document), .tag = std::move(tag)};
 }
 
+io::Document sbom_document() {
+    return {.name = "cyclonedx.bom"};
+}
+
 constexpr std::array wheel_rows{
-    row<of_file, show_provenance>(got("/api/v1/indexes/{index}/files/{filename}/provenance", "readProvenance",
-                                      "Returns what made a wheel, as its uploader stated it"),
-                                  "request.arguments",
-                                  {.scope = Scope::some_project,
-                                   .to = "reading this index or project",
-                                   .advice = "a right in this index and project"}),
+    row<of_file, show_provenance>(
+        got("/api/v1/indexes/{index}/files/{filename}/provenance", "readProvenance",
+            wire::wheel_provenance_document, "Returns what made a wheel, as its uploader stated it"),
+        "request.arguments",
+        {.scope = Scope::some_project,
+         .to = "reading this index or project",
+         .advice = "a right in this index and project"}),
     row<of_file, show_sbom>(
-        with_tag(open_to_all(got("/api/v1/indexes/{index}/files/{filename}/sbom", "readSbom",
+        with_tag(open_to_all(got("/api/v1/indexes/{index}/files/{filename}/sbom", "readSbom", sbom_document,
                                  "Returns a bill of materials of a wheel (CycloneDX), made of what the "
                                  "registry knows of it"))),
         "request.arguments", {.callers = Callers::everyone, .advice = "`read` for the project"}),
     row<of_pair, judge_with_torch>(
         open_to_all(got("/api/v1/indexes/{index}/files/{filename}/with-torch", "judgeWithTorch",
+                        torch_fit_document,
                         "Returns whether a wheel can be loaded with a torch of the index, by the names in "
                         "both (?torch=FILENAME)")),
         "request.arguments",

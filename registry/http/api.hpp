@@ -55,6 +55,8 @@ struct Operation {
         false;             // of several nodes only the one that writes can answer, though it only reads
     bool has_tag = false;  // its answers have an ETag
     StrangersPool pool = StrangersPool::other;
+    io::Document (*answer)() = nullptr;  // of an answer in JSON; nullptr: it has none
+    int status = 200;                    // of the answer
 };
 using Operations = std::span<const Operation>;
 

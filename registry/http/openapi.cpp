@@ -1,14 +1,14 @@
-// Converts the operations to OpenAPI: paths and methods, parameters and bodies from their arguments, and one
-// schema for problems.
+// Converts the operations to OpenAPI: paths and methods, parameters and bodies from their arguments, answers
+// from the tables of their documents.
 #include "registry/http/api.hpp"
 
-#include <algorithm>
-#include <array>
 #include <string>
 #include <vector>
 
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
+#include "lib/io/schema.hpp"
+#include "lib/wire/documents.hpp"
 
 namespace wheelyard::http {
 
@@ -20,19 +20,9 @@ Json text_schema() {
     return Json::object({{"type", "string"}});
 }
 
-// The schema of what the argument's codec reads.
 Json schema_of(const Argument& argument) {
-    if (argument.member.type == nullptr) return text_schema();
-    const std::string type = argument.member.type();
-    if (type.starts_with("list of")) {
-        const bool has_objects = type.ends_with("object");
-        return Json::object(
-            {{"type", "array"}, {"items", has_objects ? Json::object({{"type", "object"}}) : text_schema()}});
-    }
-    for (const auto& [word, name] : {std::pair{"integer", "integer"}, std::pair{"`true`", "boolean"},
-                                     std::pair{"object", "object"}, std::pair{"number", "number"}})
-        if (type.starts_with(word)) return Json::object({{"type", name}});
-    return text_schema();
+    Json none = Json::object();  // an argument names no other document
+    return io::schema_of(argument.member, none);
 }
 
 Json document_schema(const Operation& operation) {
@@ -80,9 +70,8 @@ std::string_view type_of(BodyKind kind) {
         case BodyKind::form:
             return "multipart/form-data";
         case BodyKind::bytes:
+        case BodyKind::text:  // a log may have any bytes
             return "application/octet-stream";
-        case BodyKind::text:
-            return "text/plain";
         default:
             return "application/json";
     }
@@ -90,28 +79,34 @@ std::string_view type_of(BodyKind kind) {
 
 Json request_body(const Operation& operation) {
     const bool is_raw = operation.body == BodyKind::bytes || operation.body == BodyKind::text;
+    const Json binary = Json::object({{"type", "string"}, {"format", "binary"}});
     return Json::object(
         {{"required", true},
-         {"content", content(type_of(operation.body), is_raw ? text_schema() : document_schema(operation))}});
+         {"content", content(type_of(operation.body), is_raw ? binary : document_schema(operation))}});
 }
 
-Json render_operation(const Operation& operation) {
-    const Json problem = Json::object({{"$ref", "#/components/schemas/Problem"}});
-    Json schema =
-        operation.produces == "application/json" ? Json::object({{"type", "object"}}) : text_schema();
+Json answer_schema(const Operation& operation, Json& shared) {
+    if (operation.produces != "application/json") return text_schema();
+    return operation.answer == nullptr ? Json::object({{"type", "object"}})
+                                       : io::schema_of(operation.answer(), shared);
+}
+
+Json render_operation(const Operation& operation, Json& shared) {
+    const std::string status = std::to_string(operation.status);
     Json responses = Json::object(
-        {{"200", Json::object({{"description", operation.summary},
-                               {"content", content(operation.produces, std::move(schema))}})},
+        {{status, Json::object({{"description", operation.summary},
+                                {"content", content(operation.produces, answer_schema(operation, shared))}})},
          {"default", Json::object({{"description", "A problem document"},
-                                   {"content", content("application/problem+json", problem)}})}});
+                                   {"content", content("application/problem+json",
+                                                       io::schema_of(wire::problem_document(), shared))}})}});
     Json parameters = parameters_of(operation);
     if (operation.has_tag) {
         parameters.push(
             Json::object({{"name", "If-None-Match"}, {"in", "header"}, {"schema", text_schema()}}));
         const Json tag = Json::object({{"ETag", Json::object({{"schema", text_schema()}})}});
-        Json found = *responses.find("200");
+        Json found = *responses.find(status);
         found.set("headers", tag);
-        responses.set("200", std::move(found));
+        responses.set(status, std::move(found));
         responses.set("304",
                       Json::object({{"description", "The client has this document"}, {"headers", tag}}));
     }
@@ -127,26 +122,16 @@ Json render_operation(const Operation& operation) {
     return rendered;
 }
 
-Json problem_schema() {
-    Json properties = Json::object();
-    for (const std::string_view name : {"type", "title", "detail", "code", "value", "advice"})
-        properties.set(std::string(name), text_schema());
-    properties.set("status", Json::object({{"type", "integer"}}));
-    return Json::object({{"type", "object"},
-                         {"description", "RFC 9457, with a stable code"},
-                         {"required", Json(Json::Array{"title", "status", "code"})},
-                         {"properties", std::move(properties)}});
-}
-
 }  // namespace
 
 std::string render_openapi(Operations api) {
     Json paths = Json::object();
+    Json schemas = Json::object();
     for (const Operations part : {page_operations(), api}) {
         for (const Operation& operation : part) {
             const Json* known = paths.find(operation.path);
             Json item = known == nullptr ? Json::object() : *known;
-            item.set(base::ascii_lower(operation.method), render_operation(operation));
+            item.set(base::ascii_lower(operation.method), render_operation(operation, schemas));
             paths.set(std::string(operation.path), std::move(item));
         }
     }
@@ -162,8 +147,8 @@ std::string render_openapi(Operations api) {
                 // §4.8.5).
                 {"servers", Json(Json::Array{Json::object({{"url", "../.."}})})},
                 {"paths", std::move(paths)},
-                {"components", Json::object({{"schemas", Json::object({{"Problem", problem_schema()}})},
-                                             {"securitySchemes", schemes}})}})
+                {"components",
+                 Json::object({{"schemas", std::move(schemas)}, {"securitySchemes", schemes}})}})
         .render_pretty();
 }
 

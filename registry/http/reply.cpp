@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-#include "lib/io/json.hpp"
+#include "lib/io/record.hpp"
 #include "lib/page/assets.hpp"
 #include "lib/page/frame.hpp"
 #include "registry/http/front_pages.hpp"
@@ -16,6 +16,12 @@ namespace {
 
 constexpr std::int64_t retry_after_s = 5;        // Retry-After of every 503
 constexpr std::int64_t redirect_max_age_s = 60;  // cache lifetime of redirects to normalized names
+
+constexpr auto uploaded_record = io::record<UploadDone>({
+    io::field<&UploadDone::filename>("filename", "the file"),
+    io::field<&UploadDone::serial>("serial", "that of the event that published it"),
+    io::field<&UploadDone::already_there>("already_there", "`true`: the index had the same bytes"),
+});
 
 struct Phrase {
     int status;
@@ -272,9 +278,11 @@ Reply reply_uploaded(const UploadDone& done) {
         return reply_problem(wire::make_problem(
             "upload.quarantined", "kept in quarantine: " + done.quarantined_because, done.quarantined_because,
             {}, "ask the registry's operator to release it, or fix the findings and upload a new build"));
-    const io::Json document = io::Json::object(
-        {{"filename", done.filename}, {"serial", done.serial}, {"already_there", done.already_there}});
-    return reply_json(200, document.render());
+    return reply_json(200, uploaded_record.write(done).render());
+}
+
+io::Document uploaded_document() {
+    return {.name = "upload", .tables = {uploaded_record.members}};
 }
 
 }  // namespace wheelyard::http

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "lib/base/files/fd.hpp"
+#include "lib/io/record.hpp"
 #include "lib/page/farm.hpp"
 #include "lib/wire/problem.hpp"
 #include "registry/http/arriving_file.hpp"
@@ -102,6 +103,7 @@ void show_in_browser(const page::Farm& farm, std::string_view root, Reply& reply
 void tell_publisher(Reply& reply);
 // {"filename":…,"serial":…,"already_there":…}; for an incomplete resumable upload 204 with its offset; for a
 // quarantined file 422 "upload.quarantined".
+[[nodiscard]] io::Document uploaded_document();
 [[nodiscard]] Reply reply_uploaded(const UploadDone& done);
 
 // The policy of Simple pages: no scripts, no frames, no resources at all.

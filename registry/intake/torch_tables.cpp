@@ -24,6 +24,34 @@ constexpr std::uint64_t max_table_bytes = 64 * base::mib;  // torch 2.15 has 41,
 constexpr std::size_t bytes_of_name = 8;
 constexpr unsigned bits_of_byte = 8;
 
+struct ShownFit {
+    std::string filename;
+    inspect::TorchFit fit;
+};
+using inspect::TorchFit;
+struct FitWord {
+    static io::Json to(const ShownFit& shown) { return inspect::fit_text(shown.fit.fit); }
+    static bool from(const io::Json&, ShownFit&) { return false; }
+    static std::string type() { return "one of yes, no, unknown"; }
+};
+struct ReasonWord {
+    static io::Json to(const ShownFit& shown) { return inspect::fit_reason_text(shown.fit.reason); }
+    static bool from(const io::Json&, ShownFit&) { return false; }
+    static std::string type() { return "text"; }
+};
+constexpr auto fit_record = io::record<ShownFit>({
+    io::field<&ShownFit::filename>("filename", "the wheel of torch"),
+    io::field_of<ShownFit, FitWord>("fits", "whether it can be loaded with that torch"),
+    io::field_of<ShownFit, ReasonWord>("reason", "why, as a word: `symbols_missing`"),
+    io::field<&ShownFit::fit, &TorchFit::sentence>("sentence", "why, for people"),
+    io::field<&ShownFit::fit, &TorchFit::used>("names", "how many names of torch it uses"),
+    io::field<&ShownFit::fit, &TorchFit::missing>("missing", "how many of these torch lacks"),
+    io::field<&ShownFit::fit, &TorchFit::symbol>("symbol", "the first of these", io::Need::optional,
+                                                 io::Written::if_given),
+    io::field<&ShownFit::fit, &TorchFit::file>("member", "the file of the wheel that needs it",
+                                               io::Need::optional, io::Written::if_given),
+});
+
 std::mutex one_at_a_time;
 
 auto no_table(std::string_view what) {
@@ -165,17 +193,11 @@ base::Result<inspect::CompanionUses> parse_torch_uses(const wheel::WheelFilename
 }
 
 io::Json torch_fit_to_json(const std::string& filename, const inspect::TorchFit& fit) {
-    io::Json json = io::Json::object({{"filename", filename},
-                                      {"fits", inspect::fit_text(fit.fit)},
-                                      {"reason", inspect::fit_reason_text(fit.reason)},
-                                      {"sentence", fit.sentence},
-                                      {"names", static_cast<std::int64_t>(fit.used)},
-                                      {"missing", static_cast<std::int64_t>(fit.missing)}});
-    if (!fit.symbol.empty()) {
-        json.set("symbol", fit.symbol);
-        json.set("member", fit.file);
-    }
-    return json;
+    return fit_record.write({filename, fit});
+}
+
+io::Document torch_fit_document() {
+    return {.name = "torch_fit", .tables = {fit_record.members}};
 }
 
 TorchTables::TorchTables(const blobs::BlobStore& blobs, const std::filesystem::path& store, IfBusy if_busy)

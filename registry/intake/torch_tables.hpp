@@ -30,6 +30,7 @@
 #include "lib/inspect/truth/gather_facts.hpp"
 #include "lib/inspect/verdict/policy.hpp"
 #include "lib/io/json.hpp"
+#include "lib/io/record.hpp"
 #include "lib/store/blobs/store.hpp"
 #include "lib/store/catalog/catalog.hpp"
 #include "lib/store/commit/writer.hpp"
@@ -59,6 +60,7 @@ using OfferedFiles = std::function<std::vector<catalog::FileRow>(std::string_vie
 
 // `filename` is the torch's.
 [[nodiscard]] io::Json torch_fit_to_json(const std::string& filename, const inspect::TorchFit& fit);
+[[nodiscard]] io::Document torch_fit_document();
 
 // Of one process, one wheel at a time is read for want of a table: a wheel of gigabytes takes seconds.
 enum class IfBusy { wait, fail };

@@ -1,6 +1,7 @@
 #include "registry/upstream/explain.hpp"
 
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -36,39 +37,142 @@ std::set<std::string> refused_hosts(const CachedPage& page, const UpstreamConfig
     return hosts;
 }
 
-io::Json step_of_upstream(const SourceStep& step, const Candidate* candidate, const CachedPage* page,
-                          const std::string& project, base::UnixMicros now) {
-    io::Json json = io::Json::object(
-        {{"upstream", step.index}, {"permitted", step.is_permitted}, {"has_fetched_files", step.has}});
-    if (candidate == nullptr) return json;
-    json.set("page", page_text(page, now));
-    if (page == nullptr) return json;
-    if (page->absent_since != 0) json.set("absent_since", base::render_rfc3339(page->absent_since));
-    if (page->released != 0) {
-        json.set("released", base::render_rfc3339(page->released));
-        json.set("released_because", page->released_because);
+using io::Need;
+
+struct ShownFailure {
+    UpstreamFailure failure;
+    std::string advice;
+};
+constexpr auto shown_failure_record = io::record<ShownFailure>({
+    io::field<io::Moment, &ShownFailure::failure, &UpstreamFailure::time>("time", "when"),
+    io::field<io::Moment, &ShownFailure::failure, &UpstreamFailure::next_try>("next_try", "not before"),
+    io::field<&ShownFailure::failure, &UpstreamFailure::project>("project", "what was asked for",
+                                                                 Need::optional, io::Written::if_given),
+    io::field<&ShownFailure::failure, &UpstreamFailure::sentence>("error", "for people"),
+    io::field<&ShownFailure::failure, &UpstreamFailure::code>("code", "for administrators: the error's code",
+                                                              Need::optional, io::Written::if_given),
+    io::field<&ShownFailure::failure, &UpstreamFailure::value>("value", "likewise: the offending value",
+                                                               Need::optional, io::Written::if_given),
+    io::field<&ShownFailure::advice>("advice", "likewise", Need::optional, io::Written::if_given),
+});
+
+struct ShownCounts {
+    static io::Json to(const std::map<std::string, std::int64_t>& counts) {
+        io::Json json = io::Json::object();
+        for (const auto& [name, count] : counts)
+            json.set(name, count);
+        return json;
     }
-    json.set("checked", base::render_rfc3339(page->checked));
+    static bool from(const io::Json&, std::map<std::string, std::int64_t>&) { return false; }
+    static std::string type() { return "object of numbers"; }
+};
+
+// Of an index, or of an upstream.
+struct ShownStep {
+    std::string index = {};
+    std::optional<bool> has = {};
+    std::optional<bool> owns = {};
+    std::string upstream = {};
+    std::optional<bool> is_permitted = {};
+    std::optional<bool> has_fetched_files = {};
+    std::string page = {};
+    base::UnixMicros absent_since = 0;
+    base::UnixMicros released = 0;
+    std::string released_because = {};
+    base::UnixMicros checked = 0;
+    std::optional<std::int64_t> offered = {};
+    std::optional<std::map<std::string, std::int64_t>> withheld = {};
+    std::set<std::string> hosts_not_permitted = {};
+    std::string asked = {};
+    std::string advice = {};
+    std::optional<ShownFailure> last_failure = {};
+};
+struct SomeHosts {
+    static io::Json to(const ShownStep& step) {
+        return step.hosts_not_permitted.empty() ? io::Json() : io::Json::array_of(step.hosts_not_permitted);
+    }
+    static bool from(const io::Json&, ShownStep&) { return false; }
+    static std::string type() { return "list of: text"; }
+};
+constexpr auto step_record = io::record<ShownStep>({
+    io::field<&ShownStep::index>("index", "of an index: its name", Need::optional, io::Written::if_given),
+    io::field<&ShownStep::has>("has", "whether it has files of the project", Need::optional,
+                               io::Written::unless_null),
+    io::field<&ShownStep::owns>("owns", "whether it owns the name", Need::optional, io::Written::unless_null),
+    io::field<&ShownStep::upstream>("upstream", "of an upstream: INDEX.NAME", Need::optional,
+                                    io::Written::if_given),
+    io::field<&ShownStep::is_permitted>("permitted", "whether it may be asked for the project",
+                                        Need::optional, io::Written::unless_null),
+    io::field<&ShownStep::has_fetched_files>("has_fetched_files", "whether the index has files of it",
+                                             Need::optional, io::Written::unless_null),
+    io::field<&ShownStep::page>("page", "its page: unknown, absent, kept, fresh or stale", Need::optional,
+                                io::Written::if_given),
+    io::field<io::Time, &ShownStep::absent_since>("absent_since", "since when it lacks the project",
+                                                  Need::optional, io::Written::unless_null),
+    io::field<io::Time, &ShownStep::released>("released", "when others were permitted to supply it",
+                                              Need::optional, io::Written::unless_null),
+    io::field<&ShownStep::released_because>("released_because", "why", Need::optional, io::Written::if_given),
+    io::field<io::Time, &ShownStep::checked>("checked", "when it was asked last", Need::optional,
+                                             io::Written::unless_null),
+    io::field<&ShownStep::offered>("offered", "how many of its files the index shows", Need::optional,
+                                   io::Written::unless_null),
+    io::field<ShownCounts, &ShownStep::withheld>("withheld", "how many not, by the reason", Need::optional,
+                                                 io::Written::unless_null),
+    io::field_of<ShownStep, SomeHosts>("hosts_not_permitted", "hosts of links that `hosts` does not name",
+                                       Need::optional, io::Written::unless_null),
+    io::field<&ShownStep::asked>("asked", "for administrators: where the page was asked for", Need::optional,
+                                 io::Written::if_given),
+    io::field<&ShownStep::advice>("advice", "likewise", Need::optional, io::Written::if_given),
+    io::field<io::Nested<shown_failure_record>, &ShownStep::last_failure>(
+        "last_failure", "of this project or of all", Need::optional, io::Written::unless_null),
+});
+
+struct ShownExplanation {
+    std::string index;
+    std::string project;
+    std::string supplied_by;
+    std::string why;
+    std::vector<ShownStep> steps;
+};
+constexpr auto explanation_record = io::record<ShownExplanation>(
+    {
+        io::field<&ShownExplanation::index>("index", "the index that the client uses"),
+        io::field<&ShownExplanation::project>("project", "its normalised name"),
+        io::field<&ShownExplanation::supplied_by>("supplied_by",
+                                                  "the index or upstream; empty: it is not shown"),
+        io::field<&ShownExplanation::why>("why", "for people"),
+        io::field<io::ListOf<io::Nested<step_record>>, &ShownExplanation::steps>(
+            "steps", "the sources, in the order they are asked"),
+    },
+    "wheelyard.explain/1");
+
+ShownStep step_of_upstream(const SourceStep& step, const Candidate* candidate, const CachedPage* page,
+                           const std::string& project, base::UnixMicros now) {
+    ShownStep shown{.upstream = step.index, .is_permitted = step.is_permitted, .has_fetched_files = step.has};
+    if (candidate == nullptr) return shown;
+    shown.page = page_text(page, now);
+    if (page == nullptr) return shown;
+    shown.absent_since = page->absent_since;
+    shown.released = page->released;
+    if (page->released != 0) shown.released_because = page->released_because;
+    shown.checked = page->checked;
     const Offer offer = offer_of(*page, project, *candidate->upstream, now);
-    json.set("offered", static_cast<std::int64_t>(offer.files.size()));
-    io::Json withheld = io::Json::object();
+    shown.offered = static_cast<std::int64_t>(offer.files.size());
+    shown.withheld.emplace();
     for (std::size_t i = 1; i < withheld_kinds; ++i) {
         if (offer.withheld[i] > 0)
-            withheld.set(std::string(withheld_text(static_cast<Withheld>(i))),
-                         static_cast<std::int64_t>(offer.withheld[i]));
+            shown.withheld->emplace(withheld_text(static_cast<Withheld>(i)), offer.withheld[i]);
     }
-    json.set("withheld", std::move(withheld));
-    const std::set<std::string> hosts = refused_hosts(*page, *candidate->upstream);
-    if (!hosts.empty()) json.set("hosts_not_permitted", io::Json::array_of(hosts));
-    return json;
+    shown.hosts_not_permitted = refused_hosts(*page, *candidate->upstream);
+    return shown;
 }
 
 // Where the page was asked for, which names the upstream's host; and what is most often wrong with it.
-void say_where(io::Json& step, const UpstreamConfig& upstream, const CachedPage* page,
+void say_where(ShownStep& step, const UpstreamConfig& upstream, const CachedPage* page,
                const std::string& project) {
-    step.set("asked", upstream.url + project + "/");
+    step.asked = upstream.url + project + "/";
     if (page == nullptr || !page->is_absent || upstream.url.find("/simple") != std::string::npos) return;
-    step.set("advice", "`url` of the upstream is that of its Simple index, which mostly ends in /simple/");
+    step.advice = "`url` of the upstream is that of its Simple index, which mostly ends in /simple/";
 }
 
 // What the error itself does not know: the key of the configuration.
@@ -76,19 +180,16 @@ const std::map<std::string_view, std::string_view> advice_for_operators{
     {"http.private", "if the host is yours, name it in `private_hosts` of the upstream"},
 };
 
-io::Json failure_json(const UpstreamFailure& failure, const std::string& project, ExplainTo reader) {
-    const bool says_all = reader == ExplainTo::administrators;
-    io::Json json = io::Json::object(
-        {{"time", base::render_rfc3339(failure.time)}, {"next_try", base::render_rfc3339(failure.next_try)}});
-    if (says_all || failure.project == project) json.set("project", failure.project);
-    json.set("error", says_all ? failure.sentence : failure.told);
-    if (says_all) {
-        json.set("code", failure.code);
-        json.set("value", failure.value);
+ShownFailure shown_failure(UpstreamFailure failure, const std::string& project, ExplainTo reader) {
+    if (reader == ExplainTo::administrators) {
         const auto advice = advice_for_operators.find(failure.code);
-        if (advice != advice_for_operators.end()) json.set("advice", std::string(advice->second));
+        return {std::move(failure), advice == advice_for_operators.end() ? "" : std::string(advice->second)};
     }
-    return json;
+    if (failure.project != project) failure.project.clear();
+    failure.sentence = failure.told;
+    failure.code.clear();
+    failure.value.clear();
+    return {std::move(failure), {}};
 }
 
 const Candidate* find_candidate(const Source& source, const std::string& cache_index) {
@@ -159,14 +260,14 @@ base::Result<io::Json> explain_project(const RegistryConfig& config, const catal
     const std::string name = wheel::normalize_name(project);
     const catalog::Inheritance inheritance(index_rules(config));
     WHEELYARD_ASSIGN(const Source source, find_source(config, inheritance, catalog, index, name));
-    io::Json steps = io::Json::array();
+    std::vector<ShownStep> steps;
     for (const SourceStep& step : source.steps) {
         if (!step.is_upstream) {
-            steps.push(io::Json::object({{"index", step.index}, {"has", step.has}, {"owns", step.owns}}));
+            steps.push_back({.index = step.index, .has = step.has, .owns = step.owns});
             continue;
         }
         const SharedPage page = step.is_permitted ? pages.find(step.index, name) : nullptr;
-        io::Json explained =
+        ShownStep explained =
             step_of_upstream(step, find_candidate(source, step.index), page.get(), name, now);
         const Candidate* candidate = find_candidate(source, step.index);
         if (step.is_permitted && candidate != nullptr && reader == ExplainTo::administrators)
@@ -174,16 +275,16 @@ base::Result<io::Json> explain_project(const RegistryConfig& config, const catal
         const auto failure = find_last_failure(config.store / "upstream", step.index, name);
         const bool is_over = failure && page && page->checked > failure->time && failure->next_try < now;
         if (step.is_permitted && failure && !is_over)
-            explained.set("last_failure", failure_json(*failure, name, reader));
-        steps.push(std::move(explained));
+            explained.last_failure = shown_failure(*failure, name, reader);
+        steps.push_back(std::move(explained));
     }
     Explanation explanation = explanation_of(source, pages, index, name);
-    return io::Json::object({{"format", "wheelyard.explain/1"},
-                             {"index", index},
-                             {"project", name},
-                             {"supplied_by", std::move(explanation.supplied_by)},
-                             {"why", std::move(explanation.why)},
-                             {"steps", std::move(steps)}});
+    return explanation_record.write(
+        {index, name, std::move(explanation.supplied_by), std::move(explanation.why), std::move(steps)});
+}
+
+io::Document explanation_document() {
+    return io::document_of<explanation_record>();
 }
 
 std::string render_explanation(const io::Json& document) {

@@ -10,7 +10,7 @@
 
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
-#include "lib/io/json.hpp"
+#include "lib/io/record.hpp"
 #include "lib/store/catalog/catalog.hpp"
 #include "registry/config/config.hpp"
 #include "registry/upstream/page_store.hpp"
@@ -26,6 +26,8 @@ enum class ExplainTo { everyone, administrators };
                                                      const catalog::Catalog& catalog, PageStore& pages,
                                                      const std::string& index, const std::string& project,
                                                      base::UnixMicros now, ExplainTo reader);
+
+[[nodiscard]] io::Document explanation_document();
 
 // The document as lines for people.
 [[nodiscard]] std::string render_explanation(const io::Json& document);

@@ -5,6 +5,7 @@ add_test(NAME layers-lanes COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOUR
 add_test(NAME layers-shell COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/layers/check_shell.py)
 add_test(NAME layers-assets COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/layers/check_assets.py)
 add_test(NAME docs-links COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/docs/check_links.py)
+add_test(NAME docs-documents COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/docs/documents_test.py)
 add_test(NAME docs-links-detects COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/docs/links_test.py)
 add_test(NAME docs-layers COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_SOURCE_DIR}/scripts/draw-layers --check)
 add_test(NAME docs-figures COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_SOURCE_DIR}/scripts/generate-figures --check)
@@ -15,7 +16,7 @@ add_test(NAME docs-reports COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOUR
 add_test(NAME docs-dashboard COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_SOURCE_DIR}/scripts/generate-dashboard --check)
 add_test(NAME docs-scripts COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/docs/scripts_test.py)
 add_test(NAME docs-pairs COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/docs/check_pairs_test.py)
-set_tests_properties(layers layers-detects layers-lanes layers-shell layers-assets docs-links docs-links-detects docs-layers docs-figures docs-figures-detects
+set_tests_properties(layers layers-detects layers-lanes layers-shell layers-assets docs-links docs-links-detects docs-documents docs-layers docs-figures docs-figures-detects
     docs-standards docs-standards-detects docs-dashboard docs-reports docs-scripts docs-pairs PROPERTIES
     LABELS checks TIMEOUT 600)
 set_tests_properties(layers-shell PROPERTIES SKIP_RETURN_CODE 77)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -13,6 +14,9 @@
 #include "lib/store/engine/columns.hpp"
 
 namespace wheelyard::catalog {
+
+// The table of an event, without details.
+[[nodiscard]] std::span<const io::Member> event_members();
 
 template <auto member>
 using ValueOf = std::remove_cvref_t<decltype(std::declval<FileRow&>().*member)>;

@@ -14,6 +14,26 @@ constexpr auto row_record = std::apply(
     },
     file_members);
 
+struct KindWord {
+    static io::Json to(EventKind kind) { return event_kind_text(kind); }
+    static bool from(const io::Json& json, EventKind& into) {
+        const auto kind = parse_event_kind(json.as_string() == nullptr ? "" : *json.as_string());
+        if (kind) into = *kind;
+        return kind.has_value();
+    }
+    static std::string type() { return "text"; }
+};
+constexpr auto event_record = io::record<Event>({
+    io::field<&Event::serial>("serial", "counts the events"),
+    io::field<io::Moment, &Event::time>("time", "when it was committed"),
+    io::field<KindWord, &Event::kind>("kind", "what changed (catalog.md)"),
+    io::field<&Event::index>("index", "the index; empty: the whole registry"),
+    io::field<&Event::project>("project", "the project's normalised name, or empty"),
+    io::field<&Event::filename>("filename", "the file, or empty"),
+    io::field<&Event::actor>("actor", "who did it: a token's name, `local:USER`, `verify`"),
+    io::field<&Event::reason>("reason", "the actor's words, or empty"),
+});
+
 }  // namespace
 
 std::string render_file_row(const FileRow& row) {
@@ -49,14 +69,11 @@ base::Result<FileRow> parse_file_row(std::string_view json) {
 }
 
 io::Json event_to_json(const Event& event) {
-    return io::Json::object({{"serial", event.serial},
-                             {"time", base::render_rfc3339(event.time)},
-                             {"kind", event_kind_text(event.kind)},
-                             {"index", event.index},
-                             {"project", event.project},
-                             {"filename", event.filename},
-                             {"actor", event.actor},
-                             {"reason", event.reason}});
+    return event_record.write(event);
+}
+
+std::span<const io::Member> event_members() {
+    return event_record.members;
 }
 
 }  // namespace wheelyard::catalog

@@ -14,9 +14,26 @@
 namespace wheelyard::lifecycle {
 namespace {
 
-using io::Json;
-
-constexpr std::string_view changed_format = "wheelyard.changed/1";
+struct ShownChange {
+    std::string action;
+    Done done;
+};
+constexpr auto file_name_record = io::record<catalog::FileName>({
+    io::field<&catalog::FileName::index>("index", "the index"),
+    io::field<&catalog::FileName::filename>("filename", "the file"),
+});
+constexpr auto changed_record = io::record<ShownChange>(
+    {
+        io::field<&ShownChange::action>("action", "the last word of its address, or the command"),
+        io::field<&ShownChange::done, &Done::changed>("changed", "`false`: it was so already"),
+        io::field<&ShownChange::done, &Done::dry_run>("dry_run", "`true`: nothing was changed"),
+        io::field<&ShownChange::done, &Done::serial>("serial", "that of its last event; 0: there is none"),
+        io::field<io::ListOf<io::Nested<file_name_record>>, &ShownChange::done, &Done::files>(
+            "files", "the changed files"),
+        io::field<&ShownChange::done, &Done::blobs>("blobs", "of `gc`: how many contents it removed"),
+        io::field<&ShownChange::done, &Done::bytes>("bytes", "of `gc`: their bytes"),
+    },
+    "wheelyard.changed/1");
 
 constexpr std::array rows{
     VerbRow{Verb::yank, "yank", "yank", Subject::file, true},
@@ -90,18 +107,11 @@ std::vector<std::string> filenames_of(const Action& action) {
 }
 
 std::string render_done(Verb verb, const Done& done) {
-    Json files = Json::array();
-    for (const auto& file : done.files)
-        files.push(Json::object({{"index", file.index}, {"filename", file.filename}}));
-    return Json::object({{"format", changed_format},
-                         {"action", row_of(verb).word},
-                         {"changed", done.changed},
-                         {"dry_run", done.dry_run},
-                         {"serial", done.serial},
-                         {"files", std::move(files)},
-                         {"blobs", done.blobs},
-                         {"bytes", done.bytes}})
-        .render();
+    return changed_record.write({std::string(row_of(verb).word), done}).render();
+}
+
+io::Document changed_document() {
+    return io::document_of<changed_record>();
 }
 
 }  // namespace wheelyard::lifecycle

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "lib/base/result.hpp"
+#include "lib/io/record.hpp"
 #include "lib/store/catalog/catalog.hpp"
 
 namespace wheelyard::lifecycle {
@@ -95,5 +96,6 @@ struct Done {
 [[nodiscard]] std::vector<std::string> filenames_of(const Action& action);
 
 [[nodiscard]] std::string render_done(Verb verb, const Done& done);
+[[nodiscard]] io::Document changed_document();
 
 }  // namespace wheelyard::lifecycle

@@ -132,6 +132,15 @@ TEST_CASE("whose account an agent runs in is shown to those alone who approve it
     CHECK(farm.document(farm.ask("showRequest", reader, id)).find("may_retry")->render() == "false");
 }
 
+TEST_CASE("a request without a token need not name the index of its address") {
+    RequestFixture farm;
+    farm.index().may_strangers_ask = true;
+    const io::Json asked = farm.document(
+        farm.ask("askForWheel", "", "",
+                 R"({"format":"wheelyard.task/1","package":"torch","version":"2.4.0","python":"3.11"})"));
+    CHECK(asked.string_or("index", "") == "main");
+}
+
 TEST_CASE("the request of a stranger awaits an approval, and each address has its own limit") {
     RequestFixture farm;
     farm.index().may_strangers_ask = true;
