@@ -80,7 +80,7 @@ def names_of_rules() -> list[str]:
 
 
 def names_of_metrics() -> set[str]:
-    return set(re.findall(r"(?m)^\| `(\w+)` \|", (REFERENCE / "registry-monitoring.md").read_text()))
+    return set(re.findall(r"(?m)^\| `(\w+)` \| [\w,]* \| (?:counter|gauge|histogram|summary) \|", (REFERENCE / "registry-monitoring.md").read_text()))
 
 
 def values(shape: str) -> str:
@@ -121,7 +121,8 @@ class RealTest(unittest.TestCase):
         self.folder = Path(tempfile.mkdtemp(prefix="wheelyard-monitoring-"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
         self.rules = self.folder / "rules.yml"  # without the patience that people want
-        self.rules.write_text(re.sub(r"(?m)^ +for: .*\n", "", RULES.read_text()))
+        # But for the one that extrapolates hours: what else happens on the disk of a test is not the question.
+        self.rules.write_text(re.sub(r"(?m)^ +for: (?!1h).*\n", "", RULES.read_text()))
 
     def upload(self, farm: Farm, token: str, version: str, project: str = "six") -> int:
         return RawUpload(farm, token, Wheel(project, version).write(self.folder / "wheels")).send()[0]
@@ -132,7 +133,7 @@ class RealTest(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
 
     def fires(self, *names: str) -> None:
-        self.prometheus.wait(lambda: self.prometheus.firing() == set(names), f"{names} alone: {self.prometheus.firing()}")
+        self.prometheus.wait(lambda: self.prometheus.firing() == set(names), f"{names} alone")
 
     def test_what_is_broken_fires_its_rule_alone(self):
         farm = self.enterContext(Farm(index_settings="quota_files = 3\n"))
@@ -230,15 +231,15 @@ class RealTest(unittest.TestCase):
             with self.subTest(real):
                 self.prometheus.wait(lambda: self.prometheus.query(real), f"a series of {real}")
         with self.subTest("the bucket is away"):
-            store.stop()
+            store.kill()
             farm_of_bucket_answers = RawUpload(of_bucket, tokens[1], Wheel("six", "2.0").write(self.folder / "wheels")).send()[0]
             self.assertEqual(farm_of_bucket_answers, 503)
             self.fires("WheelyardBucketFails")
             of_bucket.kill()
         with self.subTest("the database is away"):
             nodes.server.stop()
-            self.prometheus.wait(lambda: self.prometheus.firing() & {"WheelyardReadingOnly", "WheelyardNodeStopped"}, "a rule of nodes")
-            self.assertEqual(self.prometheus.firing() - {"WheelyardDown", "WheelyardBucketFails"} - {"WheelyardReadingOnly", "WheelyardNodeStopped"}, set())
+            of_database = {"WheelyardReadingOnly", "WheelyardNodeStopped"}
+            self.prometheus.wait(lambda: set() < self.prometheus.firing() - {"WheelyardDown", "WheelyardBucketFails"} <= of_database, "a rule of nodes alone")
 
 
 if __name__ == "__main__":

@@ -272,7 +272,7 @@ TEST_CASE("blobs of a store over a network are read several at a time, and judge
     CHECK(blobs.max_reading <= remote_readers + 1);  // and the thread that decides
     CHECK(std::is_sorted(shown.begin(), shown.end()));
     blobs.max_reading = 0;
-    CHECK(scrub({.bytes_per_second = 1 << 30}).value().blobs == all.size());
+    CHECK(scrub({.state_file = {}, .bytes_per_second = 1 << 30}).value().blobs == all.size());
     CHECK(blobs.max_reading == 1);
 }
 

@@ -22,6 +22,7 @@ def missing() -> str:
 class Prometheus:
     def __init__(self, folder: Path, rules: Path, ports: list[int]):
         self.folder, self.port, self.daemons = folder, free_port(), Daemons()
+        self.newest: set[str] = set()
         targets = ", ".join(f"'127.0.0.1:{port}'" for port in ports)
         (folder / "prometheus.yml").write_text(
             "global: {scrape_interval: 1s, evaluation_interval: 1s}\n" f"rule_files: ['{rules}']\n"
@@ -44,7 +45,8 @@ class Prometheus:
         return self.ask("query", query=expression)["result"]
 
     def firing(self) -> set[str]:
-        return {alert["labels"]["alertname"] for alert in self.ask("alerts")["alerts"] if alert["state"] == "firing"}
+        self.newest = {alert["labels"]["alertname"] for alert in self.ask("alerts")["alerts"] if alert["state"] == "firing"}
+        return self.newest
 
     def wait(self, condition, what: str) -> None:
         deadline = time.monotonic() + PATIENCE_S
@@ -55,5 +57,5 @@ class Prometheus:
             except OSError:  # it starts
                 pass
             if time.monotonic() > deadline:
-                raise AssertionError(f"not {what}\n{(self.folder / 'prometheus.log').read_text()[-2000:]}")
+                raise AssertionError(f"not {what}, but {self.newest}\n{(self.folder / 'prometheus.log').read_text()[-2000:]}")
             time.sleep(0.2)  # until other processes have done something: nothing announces it
