@@ -86,8 +86,8 @@ struct Contents {
                                                     Findings& findings);
 
 // Sets `sure_imports`, `needed_surely`, `needed_maybe`, `needed_later`, `avx_code`, `avx512_code`,
-// `sve_code`, `executable_stack`, `pypy_names` and `pypy_later` of `facts`, whose requirements it reads; none where a limit is
-// reached.
+// `sve_code`, `executable_stack`, `pypy_names` and `pypy_later` of `facts`, whose requirements it reads; none
+// where a limit is reached.
 void gather_import_facts(const base::Reader& bytes, const Frame& frame, const wheel::WheelFilename& filename,
                          const std::vector<ElfMember>& elves, const ProvidedLibraries& provided,
                          Facts& facts);

@@ -66,8 +66,8 @@ struct Candidate {
 // An empty `arch` means that of the platform tags.
 [[nodiscard]] Candidate make_candidate(WheelName name, simple::FileLink link, const std::string& arch = {});
 
-// Says whether the facts may have a member, before they are parsed. `text`, as `built":`, does not begin with its
-// quote, of which facts are full: a search would stop at each.
+// Says whether the facts may have a member, before they are parsed. `text`, as `built":`, does not begin with
+// its quote, of which facts are full: a search would stop at each.
 [[nodiscard]] inline bool may_have(const Candidate& candidate, std::string_view text) {
     return candidate.facts.find(text) != std::string::npos;
 }

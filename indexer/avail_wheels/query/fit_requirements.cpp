@@ -184,8 +184,8 @@ std::vector<Asked> asked_requirements(const Question& q) {
 }
 
 // The import may do without one that does not run, so that is unknown. One that requires what is missing may
-// be installed. What is unknown of one is not handed on: of 50 "yes" that this would make unknown (bench/results/
-// avail-everyday.json) 33 import, and 2 fail for it.
+// be installed. What is unknown of one is not handed on: of 50 "yes" that this would make unknown 33 import,
+// and 2 fail for it (bench/results/avail-everyday.json).
 Fit check_taken(const Question& q, const wheel::Requirement& requirement,
                 const std::vector<const Candidate*>& taken) {
     Fit first;

@@ -146,8 +146,8 @@ Fit check_glibc(const Question& q) {
     return no("glibc", why, "choose an older build, or a node with a newer system");
 }
 
-// glibc's NEWS for 2.41: dlopen makes the stack executable no more, and such a file is not loaded. The import may
-// do without: ctranslate2 4.5 has its own inside `try`.
+// glibc's NEWS for 2.41: dlopen makes the stack executable no more, and such a file is not loaded. The import
+// may do without: ctranslate2 4.5 has its own inside `try`.
 Fit check_stack(const Question& q) {
     static const Dotted since{{2, 41}};
     if (q.needs.executable_stack.empty() || q.node.gives_executable_stacks || !q.node.glibc ||

@@ -5,7 +5,8 @@
 
 namespace wheelyard::inspect {
 
-// Says whether some Python 3 has it, on some system: "os", "winreg". `top` has no dots, and no row of gone_name.
+// Says whether some Python 3 has it, on some system: "os", "winreg". `top` has no dots, and no row of
+// gone_name.
 [[nodiscard]] bool is_standard_module(std::string_view top);
 
 struct GoneName {
