@@ -157,7 +157,6 @@ class Cluster(SlurmCluster):
         self.account("add", "qos", "steady")
         self.account("add", "qos", "short", "MaxWall=10", "Flags=DenyOnLimit")
         self.account("add", "qos", "slow", "MaxWall=10")
-        self.run("scontrol", "update", "PartitionName=slow", "QOS=slow")
         self.run("sacctmgr", "--immediate", "add", "user", user, "account=project", check=False)  # root is there already
         self.account("modify", "user", user, "set", "DefaultAccount=project")
         self.account("modify", "user", user, "where", "account=project", "set", "qos=normal,steady,short,slow")
@@ -197,6 +196,7 @@ class SiteJobsTest(unittest.TestCase):
         self.assertEqual(self.cluster.jobs(), [])
 
     def test_each_wrong_request_is_refused_and_names_its_key_and_line(self):
+        self.cluster.run("scontrol", "update", "PartitionName=slow", "QOS=slow")  # a restart of slurmctld forgets it
         for section, old, new, job, key, value in WRONG:
             with self.subTest(change=new, section=section):
                 in_recipe = section.startswith("test.")
