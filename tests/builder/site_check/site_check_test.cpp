@@ -119,7 +119,7 @@ TEST_CASE_FIXTURE(PbsPlace, "a repository that does not answer is reported, and 
 TEST_CASE_FIXTURE(PbsPlace,
                   "a repository is not asked where every wanted version is taken from an upstream") {
     testing::write(folder.path() / "recipes/demo.toml",
-                   "config_version = 1\npackage = \"demo\"\n[source]\nkind = \"git\"\nurl = \"" +
+                   "config_version = 1\npackage = \"demo\"\n[source]\nkind = \"git\"\nurl = \"file://" +
                        (folder.path() / "nowhere").string() +
                        "\"\n[[override]]\nversions = \"==1.*\"\n"
                        "source = { kind = \"upstream\", index = \"https://127.0.0.1:1/simple\" }\n");
