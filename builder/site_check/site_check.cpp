@@ -8,11 +8,13 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "builder/attempt/journal.hpp"
 #include "builder/attempt/known_store.hpp"
 #include "builder/doctor/rule_book.hpp"
 #include "builder/plan/plan.hpp"
+#include "builder/plan/version_choice.hpp"
 #include "builder/remote/access.hpp"
 #include "builder/remote/upload.hpp"
 #include "builder/schedule/batch_command.hpp"
@@ -373,8 +375,30 @@ class Checker {
             add("upload of " + base::join(refused, ", "), false, reason, advice[reason]);
     }
 
-    // Says whether the indexes of pip's configuration have each wanted package, and repositories answer. The
-    // first that does not answer ends it.
+    // The packages of which some wanted version is not taken from an upstream, as a recipe's override may say.
+    [[nodiscard]] std::set<std::string> built_packages() const {
+        const std::string kind = site_.accelerators.empty() ? "cpu" : site_.accelerators.front().kind;
+        std::set<std::string> built;
+        const auto note = [&](const std::string& package, const std::string& version) {
+            if (recipes_.of(package, version, kind).source != SourceKind::upstream) built.insert(package);
+        };
+        for (const auto& want : site_.wants) {
+            for (const auto& text : want.versions) {
+                note(want.package, text);
+                const auto version = wheel::Version::parse(text);
+                for (const auto& package : want.follow_ups) {
+                    if (!version)
+                        note(package, text);
+                    else if (const auto companion = companion_of(recipes_.of(package), *version))
+                        note(package, companion->text());
+                }
+            }
+        }
+        return built;
+    }
+
+    // Says whether the indexes of pip's configuration have each wanted package, and the repositories of those
+    // that are built answer. The first that does not answer ends it.
     void check_packages() {
         const auto pip =
             simple::read_pip_config(environment_, python_ ? python_->prefix : std::filesystem::path());
@@ -388,14 +412,15 @@ class Checker {
             [this](const std::string& warning) { add("pip's configuration", true, warning, ""); });
         base::SystemClock clock;
         sources.use_git(GitSource(site_.work_directory / "sources", job_environment(environment_), clock));
+        const auto built = built_packages();
         bool are_pure = !site_.wants.empty();
         for (const auto& want : wanted_packages(site_, recipes_)) {
             const Recipe recipe = recipes_.of(want.package);
             const bool is_git = recipe.source == SourceKind::git;
             const bool needs_none =
                 recipe.source == SourceKind::upstream || recipe.extension == ExtensionWish::optional;
-            if (recipe.source != SourceKind::sdist && !is_git) {
-                are_pure = are_pure && needs_none;
+            if (recipe.source != SourceKind::sdist && (!is_git || built.count(want.package) == 0)) {
+                are_pure = are_pure && (needs_none || is_git);
                 continue;
             }
             const auto offers = sources.offers(recipe);

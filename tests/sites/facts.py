@@ -577,7 +577,7 @@ def line_mutations(artefacts):
                 if line.startswith("#PBS -l select"):
                     changed = re.sub(r"ngpus=\d+", "ngpus=9", line)
                 elif line.startswith("#PBS -l walltime"):
-                    changed = "#PBS -l walltime=99:00:00\n"
+                    changed = "#PBS -l walltime=999:00:00\n"
                 if changed != line:
                     yield f"{name}: {changed.strip()}", with_text(attribute, name, text.replace(line, changed, 1))
 

@@ -115,6 +115,28 @@ TEST_CASE_FIXTURE(PbsPlace, "a repository that does not answer is reported, and 
     CHECK_FALSE(source_line().has_value());
 }
 
+// As the recipes of torch of the sites that take the upstream's wheels: the repository is that of the others.
+TEST_CASE_FIXTURE(PbsPlace,
+                  "a repository is not asked where every wanted version is taken from an upstream") {
+    testing::write(folder.path() / "recipes/demo.toml",
+                   "config_version = 1\npackage = \"demo\"\n[source]\nkind = \"git\"\nurl = \"file://" +
+                       (folder.path() / "nowhere").string() +
+                       "\"\n[[override]]\nversions = \"==1.*\"\n"
+                       "source = { kind = \"upstream\", index = \"https://127.0.0.1:1/simple\" }\n");
+    site.recipes = {folder.path() / "recipes"};
+    const auto recipes = read_recipes(site);
+    REQUIRE_MESSAGE(recipes.has_value(), recipes.error().text());
+    const auto asks = [&](const std::vector<std::string>& versions) {
+        site.wants = {{"demo", versions, {}}};
+        const auto lines = check_site(site, *recipes, {{"PATH", "/usr/bin:/bin"}, {"PIP_NO_INDEX", "1"}});
+        return std::any_of(lines.begin(), lines.end(),
+                           [](const SiteLine& one) { return one.what == "source of demo"; });
+    };
+    CHECK_FALSE(asks({"1.0"}));
+    CHECK(asks({"1.0", "2.0"}));
+    CHECK(asks({"latest"}));
+}
+
 TEST_CASE_FIXTURE(PbsPlace, "a version that no source has is reported with the newest that is there") {
     testing::write(folder.path() / "links" / "demo-1.0.tar.gz", "x");
     testing::write(folder.path() / "links" / "demo-1.1.tar.gz", "x");

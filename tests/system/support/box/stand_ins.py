@@ -12,7 +12,7 @@ import zipfile
 from pathlib import Path
 
 from support.box.facts import BoxFacts
-from support.box.modules import gpu_libraries
+from support.box.modules import gpu_libraries, write_library
 from support.box.root import IDS, SERVER
 from support.farm import CLIENTS, ROOT
 from support.site import PYTHON_VERSION
@@ -448,8 +448,14 @@ class StandIns:
         compiled = SERVER / "compiled.so"
         (SERVER / "compiled.c").write_text(C_SOURCE)
         include = sysconfig.get_path("include")
-        subprocess.run(["gcc", "-shared", "-fPIC", "-I", include, SERVER / "compiled.c", "-o", compiled, "-Wl,--no-as-needed", *gpu_libraries(self.facts)], check=True)
-        members[next(iter(members)).partition("/")[0] + "/_compiled.so"] = compiled.read_bytes()
+        folder = next(iter(members)).partition("/")[0]
+        libraries, own = gpu_libraries(self.facts), SERVER / "own" / "libcudart.so.12"
+        if not libraries:  # it brings its own
+            write_library(own)
+            members[f"{folder}/libcudart.so.12"] = own.read_bytes()
+            libraries = [own, "-Wl,-rpath,$ORIGIN"]
+        subprocess.run(["gcc", "-shared", "-fPIC", "-I", include, SERVER / "compiled.c", "-o", compiled, "-Wl,--no-as-needed", *libraries], check=True)
+        members[f"{folder}/_compiled.so"] = compiled.read_bytes()
         if package == "torch":
             members["torch/_version.py"] = f"__version__ = {version!r}\n".encode()
         tag = "cp" + PYTHON_VERSION.replace(".", "")
