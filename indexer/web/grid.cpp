@@ -4,6 +4,7 @@
 #include "indexer/web/project_page.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <map>
 #include <set>
@@ -13,7 +14,9 @@
 #include "indexer/web/limits.hpp"
 #include "indexer/web/state_cell.hpp"
 #include "lib/base/clock.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/page/template.hpp"
+#include "lib/wheel/filename.hpp"
 #include "lib/wheel/version.hpp"
 
 namespace wheelyard::indexer {
@@ -113,8 +116,7 @@ class Grid {
                           .is_reported = is_reported && !row.is_reported,
                           .is_known = !is_reported && !row.is_reported};
             if (const auto found = row.wheels.find(python); found != row.wheels.end())
-                for (const ShownWheel* wheel : found->second)
-                    cell.wheels.push_back(shown_wheel(*wheel));
+                cell.wheels = shown_wheels(found->second);
             if (const auto found = row.builds.find(python); found != row.builds.end())
                 for (const ReportedBuild* build : found->second)
                     if (build->state != "have" || cell.wheels.empty())
@@ -122,6 +124,35 @@ class Grid {
             shown.cells.push_back(std::move(cell));
         }
         return shown;
+    }
+    // Wheels whose labels are the same have behind it what tells their file names apart.
+    static std::vector<GridWheel> shown_wheels(const std::vector<const ShownWheel*>& wheels) {
+        std::vector<GridWheel> shown;
+        for (const ShownWheel* wheel : wheels)
+            shown.push_back(shown_wheel(*wheel));
+        std::map<std::string, std::vector<std::size_t>> alike;  // by label
+        for (std::size_t at = 0; at < shown.size(); ++at)
+            alike[shown[at].label].push_back(at);
+        for (const auto& [label, all] : alike) {
+            std::vector<std::array<std::string, name_parts>> names;
+            for (const std::size_t at : all)
+                names.push_back(parts_of_name(*wheels[at]));
+            for (std::size_t part = 0; part < name_parts; ++part) {
+                const bool differs = std::any_of(names.begin(), names.end(), [&](const auto& name) {
+                    return name[part] != names.front()[part];
+                });
+                for (std::size_t one = 0; differs && one < all.size(); ++one)
+                    if (!names[one][part].empty()) shown[all[one]].label += ", " + names[one][part];
+            }
+        }
+        return shown;
+    }
+    static constexpr std::size_t name_parts = 5;
+    static std::array<std::string, name_parts> parts_of_name(const ShownWheel& wheel) {
+        const auto name = wheel::parse_wheel_filename(wheel.row->filename);
+        if (!name) return {wheel.row->filename};
+        return {name->build ? "build " + name->build_text : "", base::join(name->pythons, "."),
+                base::join(name->abis, "."), base::join(name->platforms, "."), name->variant.value_or("")};
     }
     static GridWheel shown_wheel(const ShownWheel& wheel) {
         std::string label =

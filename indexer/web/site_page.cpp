@@ -125,13 +125,17 @@ std::vector<SiteBuildList> build_lists(const FarmReport& report, const std::stri
     for (ReportedBuild& build : failed)
         build.state = "given up";
     std::vector<ReportedBuild> waiting;
-    for (const auto& [package, cells] : report.cells)
-        std::copy_if(cells.begin(), cells.end(), std::back_inserter(waiting), [](const ReportedBuild& cell) {
-            return cell.state == "wanted" || cell.state == "held";
-        });
+    std::vector<ReportedBuild> built;
+    for (const auto& [package, cells] : report.cells) {
+        for (const ReportedBuild& cell : cells) {
+            if (cell.state == "wanted" || cell.state == "held") waiting.push_back(cell);
+            if (cell.state == "have" && cell.purpose.empty()) built.push_back(cell);
+        }
+    }
     return {build_list("Being built", "Nothing is being built.", running, is_here),
             build_list("Failed", "No build has failed.", failed, is_here),
-            build_list("Waiting", "Nothing waits.", waiting, is_here)};
+            build_list("Waiting", "Nothing waits.", waiting, is_here),
+            build_list("Built", "Nothing has been built.", built, is_here)};
 }
 
 page::Html time_of_site(const FarmReport& report, const std::string& site) {
@@ -184,12 +188,15 @@ std::string render_sites_page(const page::Farm& farm, const std::string& index, 
         std::set<std::string_view> projects;
         for (const SiteWheel& line : listed.lines)
             projects.insert(line.project);
+        // Without node types nothing is known to run anywhere.
+        const auto nodes = node_lines(report, site.site);
+        std::string count = (listed.is_cut ? "at least " : "") + std::to_string(projects.size());
         shown.sites.push_back({.site = site.site,
                                .link = base::encode_percent(site.site) + "/",
-                               .count = (listed.is_cut ? "at least " : "") + std::to_string(projects.size()),
+                               .count = nodes.empty() ? std::string() : std::move(count),
                                .projects = projects.size() == 1 ? "project" : "projects",
                                .report_time = render_time(site.time),
-                               .nodes = node_lines(report, site.site)});
+                               .nodes = nodes});
     }
     page::Frame frame;
     frame.farm = farm;

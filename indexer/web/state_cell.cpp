@@ -25,12 +25,12 @@ constexpr std::array<StateWord, 14> state_words{{
     {"have", "have", "built"},  // of a wheel that the index does not offer: else the wheel says more
     {"wanted", "wanted", "queued"},
     {"active", "active", "building"},
-    {"held", "held", "held"},
+    {"held", "wanted", "held"},
     {"given up", "failed", "failed"},
     {"impossible", "excluded", "impossible"},
     {"excluded", "excluded", "excluded"},
     {"queued", "wanted", "asked for"},  // these six: of a request
-    {"awaits_approval", "held", "awaits approval"},
+    {"awaits_approval", "wanted", "awaits approval"},
     {"claimed", "active", "building"},
     {"done", "have", "done"},
     {"failed", "failed", "failed"},

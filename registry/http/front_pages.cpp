@@ -1,6 +1,8 @@
 // Fills the templates of the server's own pages.
 #include "registry/http/front_pages.hpp"
 
+#include <algorithm>
+#include <set>
 #include <utility>
 
 #include "lib/base/text/encoding.hpp"
@@ -9,6 +11,7 @@
 #include "lib/page/frame.hpp"
 #include "lib/page/template.hpp"
 #include "lib/simple/client_config.hpp"
+#include "lib/wheel/filename.hpp"
 
 namespace wheelyard::http {
 
@@ -26,8 +29,12 @@ void ShownProblem::show(page::Values& to) const {
 }
 
 void ShownMissingProject::show(page::Values& to) const {
-    to("title", title)("index", index)("project", project)("folder", folder)("form", form)("elsewhere",
-                                                                                           elsewhere);
+    to("title", title)("upstream", upstream)("source", source)("versions", versions)("more", more);
+    to("index", index)("project", project)("folder", folder)("form", form)("elsewhere", elsewhere);
+}
+
+void ShownUpstreamVersion::show(page::Values& to) const {
+    to("version", version)("files", files)("is_yanked", is_yanked);
 }
 
 void ShownClientFile::show(page::Values& to) const {
@@ -51,6 +58,43 @@ page::Frame server_frame(const page::Farm& farm, std::string_view root, std::str
 
 std::string simple_url(std::string_view index, std::string_view base_url) {
     return std::string(base_url) + "/" + base::encode_percent(index) + "/simple/";
+}
+
+// With pip's option where it needs one.
+std::string source_for_pip(std::string_view index, std::string_view base_url) {
+    const std::string url = simple_url(index, base_url);
+    return url + simple::pip_trust_option(url);
+}
+
+constexpr std::size_t max_upstream_versions = 50;
+
+ShownUpstreamVersion shown_version(const std::string& version, const std::vector<io::Json>& files) {
+    ShownUpstreamVersion shown{.version = version, .is_yanked = true};
+    std::set<std::string> pythons;
+    std::size_t wheels = 0;
+    for (const io::Json& file : files) {
+        shown.is_yanked = shown.is_yanked && is_yanked(file);
+        const auto name = wheel::parse_wheel_filename(file.string_or("filename", {}));
+        if (!name) continue;
+        ++wheels;
+        pythons.insert(name->pythons.begin(), name->pythons.end());
+    }
+    const bool has_source = wheels < files.size();
+    if (wheels > 0)
+        shown.files = std::to_string(wheels) + (wheels == 1 ? " wheel, " : " wheels, ") +
+                      base::join({pythons.begin(), pythons.end()}, " ") + (has_source ? ", and " : "");
+    if (has_source) shown.files += "the source";
+    return shown;
+}
+
+std::string render_project(page::Frame frame, ShownMissingProject shown) {
+    shown.form = page::render_search_form(shown.folder + "project/", shown.project);
+    frame.trail = {{shown.folder + "project/", shown.index},
+                   {shown.folder + "builds/", "Builds"},
+                   {shown.folder + "site/", "Sites"}};
+    frame.scripts = {"common.js", "copy.js", "live.js", "shards.js", "search.js"};
+    frame.data_root = shown.folder;
+    return page::render_page(frame, page::render("missing_project.html", shown));
 }
 
 }  // namespace
@@ -112,20 +156,29 @@ std::string render_missing_project_page(const page::Farm& farm, std::string_view
         shown.elsewhere.push_back({std::string(root) + base::encode_percent(other.name) + "/project/" +
                                        base::encode_percent(project) + "/",
                                    other.name, other.title});
-    shown.form = page::render_search_form(shown.folder + "project/", project);
-    page::Frame frame = server_frame(farm, root, shown.title);
-    frame.trail = {{shown.folder + "project/", shown.index},
-                   {shown.folder + "builds/", "Builds"},
-                   {shown.folder + "site/", "Sites"}};
-    frame.scripts = {"common.js", "live.js", "shards.js", "search.js"};
-    frame.data_root = shown.folder;
-    return page::render_page(frame, page::render("missing_project.html", shown));
+    return render_project(server_frame(farm, root, shown.title), std::move(shown));
+}
+
+std::string render_upstream_project_page(const page::Farm& farm, std::string_view root,
+                                         const IndexEntry& index, const PypiProject& project,
+                                         std::string_view upstream, std::string_view base_url) {
+    ShownMissingProject shown{.title = project.name,
+                              .upstream = std::string(upstream),
+                              .index = index.name,
+                              .project = project.name};
+    shown.source = source_for_pip(index.name, base_url);
+    shown.folder = std::string(root) + base::encode_percent(index.name) + "/";
+    const std::size_t count = std::min(project.releases.size(), max_upstream_versions);
+    for (auto release = project.releases.rbegin(); shown.versions.size() < count; ++release)
+        shown.versions.push_back(shown_version(release->first, release->second));
+    shown.more = project.releases.size() - count;
+    return render_project(server_frame(farm, root, shown.title), std::move(shown));
 }
 
 std::string render_index_page(const page::Farm& farm, const IndexEntry& index, std::string_view base_url) {
     const simple::ClientSource source{index.name, simple_url(index.name, base_url), index.is_private};
     ShownIndexPage shown{.name = index.name, .title = index.title};
-    shown.source = source.place + simple::pip_trust_option(source.place);
+    shown.source = source_for_pip(index.name, base_url);
     shown.has_pages = index.has_pages;
     for (const auto& file : simple::client_files())
         shown.files.push_back(

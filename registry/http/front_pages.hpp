@@ -2,6 +2,7 @@
 // I/O.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "lib/page/farm.hpp"
 #include "lib/page/html.hpp"
 #include "lib/wire/problem.hpp"
+#include "registry/http/pypi_json.hpp"
 
 namespace wheelyard::page {
 class Values;
@@ -49,6 +51,11 @@ struct IndexEntry {
 [[nodiscard]] std::string render_missing_project_page(const page::Farm& farm, std::string_view root,
                                                       std::string_view index, std::string_view project,
                                                       const std::vector<IndexEntry>& elsewhere = {});
+// The page of a project that only an upstream has: its versions, the newest first, as installers get them.
+// `base_url`: as for render_index_page().
+[[nodiscard]] std::string render_upstream_project_page(const page::Farm& farm, std::string_view root,
+                                                       const IndexEntry& index, const PypiProject& project,
+                                                       std::string_view upstream, std::string_view base_url);
 
 // What the templates of these pages show.
 struct ShownIndexLine {
@@ -75,8 +82,20 @@ struct ShownProblem {
     void show(page::Values& to) const;
 };
 
+struct ShownUpstreamVersion {
+    std::string version = {};
+    std::string files = {};  // "2 wheels, cp311 cp312, and the source"
+    bool is_yanked = false;
+    void show(page::Values& to) const;
+};
+
+// Of a project that the index itself has not.
 struct ShownMissingProject {
     std::string title = {};
+    std::string upstream = {};  // that has it; empty: none
+    std::string source = {};    // with an upstream: the address, with pip's option where it needs one
+    std::vector<ShownUpstreamVersion> versions = {};
+    std::uint64_t more = 0;                      // versions that are not shown
     std::vector<ShownIndexLine> elsewhere = {};  // its page in other indexes
     std::string index = {};
     std::string project = {};

@@ -23,13 +23,6 @@ std::string place_of(const Json& file) {
     return at == std::string::npos ? std::string() : url.substr(at + 1);
 }
 
-bool is_yanked(const Json& file) {
-    const Json* yanked = file.find("yanked");
-    if (yanked == nullptr) return false;
-    const std::string* reason = yanked->as_string();
-    return reason != nullptr ? !reason->empty() : file.bool_or("yanked", false);
-}
-
 std::optional<wheel::Version> version_of(const std::string& filename) {
     if (auto name = wheel::parse_wheel_filename(filename)) return std::move(name->version);
     if (auto name = wheel::parse_sdist_filename(filename)) return std::move(name->version);
@@ -144,6 +137,13 @@ Json render_info(const PypiProject& project, std::string_view metadata, const Py
 }
 
 }  // namespace
+
+bool is_yanked(const Json& file) {
+    const Json* yanked = file.find("yanked");
+    if (yanked == nullptr) return false;
+    const std::string* reason = yanked->as_string();
+    return reason != nullptr ? !reason->empty() : file.bool_or("yanked", false);
+}
 
 base::Result<PypiProject> read_pypi_project(std::string_view page_json, std::string_view version) {
     WHEELYARD_ASSIGN(const Json page, io::parse_json(page_json));

@@ -25,6 +25,9 @@ struct PypiProject {
         releases;  // the page's files by version, oldest first
 };
 
+// Says whether a page's entry of a file is yanked (PEP 592).
+[[nodiscard]] bool is_yanked(const io::Json& file);
+
 // `version` empty: the newest final version, otherwise the newest; equal versions are one ("1" and "1.0", PEP
 // 440). Error "pypi.no_version": there is none, or not this one.
 [[nodiscard]] base::Result<PypiProject> read_pypi_project(std::string_view page_json,

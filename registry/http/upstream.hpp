@@ -50,6 +50,7 @@ struct UpstreamAnswer {
     };
     Kind kind = Kind::published;
     std::shared_ptr<const RenderedPage> page = {};
+    std::string upstream = {};  // whose page it is, by its name in the configuration
     SharedText text = {};
     SharedArrivingFile arriving = {};
     wire::Problem problem = {};

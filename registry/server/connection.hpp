@@ -132,6 +132,8 @@ class Connection {
     Task<std::shared_ptr<UpstreamAnswer>> ask_for_page(UpstreamRequest request);
     Task<Reply> answer_pypi_json(const RequestHead& head, const Route& route, UpstreamRequest request,
                                  std::shared_ptr<const RenderedPage> page);
+    Task<Reply> answer_upstream_project(const RequestHead& head, const Route& route, UpstreamRequest request,
+                                        Reply missing);
     Task<std::shared_ptr<UpstreamAnswer>> ask_upstream(UpstreamRequest request, std::int64_t wait_ms);
     [[nodiscard]] bool may_come_from_upstream(const RequestHead& head, const Route& route) const;
 

@@ -2,6 +2,8 @@
 // brings it.
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
+#include "registry/http/forwarded.hpp"
+#include "registry/http/front_pages.hpp"
 #include "registry/http/rendered_page.hpp"
 #include "registry/server/connection.hpp"
 #include "registry/server/limits.hpp"
@@ -16,6 +18,11 @@ constexpr std::int64_t upstream_page_wait_ms = 10'000;
 constexpr std::int64_t upstream_first_page_wait_ms = 60'000;
 constexpr std::size_t max_upstream_waits = 1'024;  // concurrent; each holds a connection
 
+bool is_web_page_of_project(const Route& route) {
+    return route.kind == RouteKind::web_page && !route.project.empty() &&
+           route.filename.ends_with("/index.html");
+}
+
 wire::Problem upstream_late() {
     return wire::make_problem("upstream.late", "The upstream is slow",
                               "The upstream has not sent this yet; it is still being fetched.", {},
@@ -28,7 +35,8 @@ wire::Problem upstream_late() {
 bool Connection::may_come_from_upstream(const RequestHead& head, const Route& route) const {
     const bool is_read = head.method == "GET" || head.method == "HEAD";
     const bool is_page = (route.kind == RouteKind::project_page && !route.names_page_file) ||
-                         route.kind == RouteKind::pypi_json;
+                         route.kind == RouteKind::pypi_json ||
+                         (is_web_page_of_project(route) && is_for_browsers(head.accept));
     const bool is_file = route.kind == RouteKind::file || route.kind == RouteKind::integrity;
     return is_read && (is_page || is_file) && shared_.upstream != nullptr &&
            !served_->moving_names.contains(route.index) && shared_.upstream->serves(route.index);
@@ -86,10 +94,31 @@ Connection::Task<Reply> Connection::answer_pypi_json(const RequestHead& head, co
     co_return tree_of(route).pypi_json(project, std::move(metadata), pypi_place(head, route));
 }
 
+// `missing`: the answer if no upstream has the project either.
+Connection::Task<Reply> Connection::answer_upstream_project(const RequestHead& head, const Route& route,
+                                                            UpstreamRequest request, Reply missing) {
+    const auto found = co_await ask_for_page(std::move(request));
+    if (!found) co_return reply_problem(upstream_late());
+    if (found->kind == UpstreamAnswer::Kind::problem && found->problem.status != missing.status)
+        co_return reply_problem(found->problem);
+    if (found->kind != UpstreamAnswer::Kind::page) co_return missing;
+    base::Result<PypiProject> project;
+    PoolJob job(shared_.pool, socket_.executor());
+    job.start([&] { project = read_pypi_project(found->page->json, {}); });
+    if (!co_await job.join()) co_return reply_problem(problem_to_repeat());
+    if (!project) co_return missing;
+    Reply reply{200};
+    show_page(reply,
+              render_upstream_project_page(shared_.settings.farm, root_from(head), entry_of(route.index),
+                                           *project, found->upstream, base_url(head)));
+    co_return reply;
+}
+
 Connection::Task<Reply> Connection::answer_from_upstream(const RequestHead& head, const Route& route) {
     const bool is_page = route.kind == RouteKind::project_page || route.kind == RouteKind::pypi_json;
+    Reply stored;
     if (!is_page) {  // what was fetched before is in the tree
-        Reply stored = answer_route(head, route);
+        stored = answer_route(head, route);
         if (stored.status != 404) {
             if (route.kind == RouteKind::file) shared_.upstream->note_use(route.filename, route.sha256);
             co_return stored;
@@ -104,6 +133,10 @@ Connection::Task<Reply> Connection::answer_from_upstream(const RequestHead& head
     }
     request.client = client_;
     request.via = head.upstream_via;
+    if (route.kind == RouteKind::web_page) {
+        request.filename.clear();
+        co_return co_await answer_upstream_project(head, route, std::move(request), std::move(stored));
+    }
     // Ranges and conditions are those of the stored file; HEAD asks whether it can be stored.
     request.may_arrive = head.method == "GET" && head.range.empty() && head.if_none_match.empty() &&
                          head.if_modified_since.empty();

@@ -288,7 +288,7 @@ SharedPage Upstreams::supply_from(const SharedAsk& ask, const Source& source, co
 void Upstreams::answer_page(const SharedAsk& ask, const Supply& supply) {
     auto pages = render(*ask, supply);
     if (!pages) return ask->then(problem_answer(log_internal_problem(pages.error())));
-    ask->then({.kind = Kind::page, .page = *std::move(pages)});
+    ask->then({.kind = Kind::page, .page = *std::move(pages), .upstream = supply.candidate.upstream->name});
 }
 
 // Only a file that the page offers now is fetched, under the hash that the page gives.

@@ -123,7 +123,7 @@ const yard = (() => {
   const words = {have: "built", wanted: "queued", active: "building", held: "held", "given up": "failed",
                  impossible: "impossible", excluded: "excluded", unknown: "unknown",
                  queued: "asked for", awaits_approval: "awaits approval", claimed: "building", done: "done", failed: "failed", cancelled: "cancelled"};  // these six: of a request
-  const colours = {"given up": "failed", impossible: "excluded", queued: "wanted", awaits_approval: "held", claimed: "active", done: "have", cancelled: "excluded"};
+  const colours = {held: "wanted", "given up": "failed", impossible: "excluded", queued: "wanted", awaits_approval: "wanted", claimed: "active", done: "have", cancelled: "excluded"};
   const bar = attempt => {
     const made = element("progress");
     made.max = attempt.total;

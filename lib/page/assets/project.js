@@ -63,6 +63,9 @@
                       hashes: (of_version ?? "").split(",").filter(Boolean).map(hash => " \\\n    --hash=sha256:" + hash).join("")};
       code.textContent = wanted || job.wanted ? code.dataset.text.replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all) : "# no wheel of " + project + on;
     }
+    // The heading has the version that the box installs.
+    const title = document.querySelector("h1 small");
+    if (title) title.textContent = version(pinned || newest) + (pinned && pinned !== newest ? ", newest " + version(newest) : "");
     for (const copy of ways.querySelectorAll(".install button")) copy.hidden = copy.previousElementSibling.textContent.startsWith("# no ");
     const refused = document.getElementById("refused"), why = document.getElementById("install-why");
     for (const one of refused?.querySelectorAll("li") ?? []) one.hidden = one.dataset.node === node;

@@ -579,6 +579,18 @@ TEST_CASE("Requires-Python decides which version is the newest for a Python, as 
     CHECK(!html.substr(html.find(cell) + cell.size()).starts_with("<a class"));
 }
 
+TEST_CASE("wheels of one cell that are for the same machine are told apart by their file names") {
+    const std::string html = page_of(make_project_view(
+        "sample", {sample_row("1.0", "sample-1.0-cp312-cp312-linux_x86_64.whl", 'a'),
+                   sample_row("1.0", "sample-1.0-2-cp312-cp312-linux_x86_64.whl", 'b'),
+                   sample_row("1.0", "sample-1.0-cp312-cp312-manylinux_2_28_x86_64.whl", 'c'),
+                   sample_row("1.0", "sample-1.0-cp312-cp312-linux_aarch64.whl", 'd')}));
+    for (const char* label :
+         {"aaaaaaaaaaaa\">x86_64, linux_x86_64<", "bbbbbbbbbbbb\">x86_64, build 2, linux_x86_64<",
+          "cccccccccccc\">x86_64, manylinux_2_28_x86_64<", "dddddddddddd\">aarch64<"})
+        CHECK_MESSAGE(has(html, std::string("#wheel-") + label), label);
+}
+
 TEST_CASE("a cell of the grid has the wheels for its Python, or the build and its reason") {
     const auto wheel = [](const char* version, const char* tags, char digit) {
         return sample_row(version, "sample-" + std::string(version) + "-" + tags + ".whl", digit);

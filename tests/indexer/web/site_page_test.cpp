@@ -156,6 +156,22 @@ TEST_CASE(
     CHECK(shows_part(render_sites_page({}, "main", {}, {}), "No site reports"));
 }
 
+TEST_CASE("the page of a site that names no node types says so, and has what was built there") {
+    const FarmReport report = read_farm_report(
+        R"({"format":"wheelyard.index-status/1","index":"main","sites":[
+        {"format":"wheelyard.site/1","site":"bare","index":"main","time":"2026-11-20T11:58:00Z","pythons":["3.12"],
+         "cells":[{"package":"six","version":"1.17.0","python":"3.12","state":"have"},
+                  {"package":"six","version":"1.17.0","python":"3.12","state":"have","purpose":"test"}]}]})");
+    const std::string html = render_site_page({}, "main", "bare", report, {});
+    CHECK(!shows_part(html, "No wheel is known to run here"));
+    CHECK(shows_part(html, "names no node types"));
+    CHECK(shows_part(html, "<strong>six 1.17.0</strong><span class=\"quiet\">Python 3.12</span>"));
+    CHECK(html.find("six 1.17.0") == html.rfind("six 1.17.0"));
+    CHECK(!shows_part(render_sites_page({}, "main", report, {}), "0 projects"));
+    CHECK(shows_part(render_site_page({}, "main", "bede", read_farm_report(two_sites), {}),
+                     "No wheel is known to run here"));
+}
+
 TEST_CASE("the feed of a site has what became available there, with a link to the wheel") {
     const std::string feed =
         render_site_feed("main", "bede", {site_lines_of({site_wheel_row("2.0", "cp312", 'c')})});

@@ -103,6 +103,29 @@ TEST_CASE(
         CHECK_MESSAGE(html.find(part) != std::string::npos, part);
 }
 
+TEST_CASE("the page of a project that only an upstream has names the upstream and its versions, not a lack") {
+    const auto project = read_pypi_project(R"({"name":"six","files":[
+        {"filename":"six-1.9.tar.gz","url":"/main/files/aa/1/six-1.9.tar.gz","yanked":"broken"},
+        {"filename":"six-1.17.0-py2.py3-none-any.whl","url":"/main/files/bb/2/six-1.17.0-py2.py3-none-any.whl"},
+        {"filename":"six-1.17.0.tar.gz","url":"/main/files/cc/3/six-1.17.0.tar.gz"}]})",
+                                           {});
+    REQUIRE(project.has_value());
+    const std::string html =
+        render_upstream_project_page({}, "../../../", {"ma<in"}, *project, "pub<lic", "https://host");
+    for (const char* part :
+         {"pip gets this from <strong>pub&lt;lic</strong>, an upstream of the index "
+          "<strong>ma&lt;in</strong>",
+          "pip install --index-url https://host/ma%3Cin/simple/ six",
+          "<strong>1.17.0</strong><span class=\"quiet\">1 wheel, py2 py3, and the source</span></li>",
+          "<strong>1.9</strong><span class=\"quiet\">the source</span><span class=\"state "
+          "yanked\">yanked</span>",
+          "<a href=\"../../../ma%3Cin/builds/?package=six\">Ask for a wheel</a>"})
+        CHECK_MESSAGE(html.find(part) != std::string::npos, part);
+    CHECK(html.find("404") == std::string::npos);
+    CHECK(html.find("1.17.0") < html.find("<strong>1.9"));
+    CHECK(html.find("older ones") == std::string::npos);
+}
+
 TEST_CASE("the page of a missing project leads to the other indexes that have it") {
     CHECK(render_missing_project_page({}, "../../../", "site", "six").find("It is in") == std::string::npos);
     const std::string html =
