@@ -102,7 +102,8 @@ def build(name, machine, jobs):
     """Compiles one library unless the same pin, options and code did it before."""
     prefix = KEPT / machine / "root"
     stamp = KEPT / machine / f"{name}.stamp"
-    code = inspect.getsource(BUILDERS.get(name, build_cmake)) + "".join(
+    shared = map(inspect.getsource, (BUILDERS.get(name, build_cmake), cmake_arguments, wrappers))
+    code = "".join(shared) + (ROOT / "packaging/zig.cmake").read_text() + "".join(
         map(str, (FLAGS, OPENSSL_TARGETS[machine], CMAKE_OPTIONS.get(name), CMAKE_TARGET.get(name), CMAKE_INSTALL.get(name))))
     key = f"{pin(name)} {hashlib.sha256(code.encode()).hexdigest()} {SOURCES['compiler']['version']}"
     if stamp.exists() and stamp.read_text() == key:

@@ -42,6 +42,10 @@ base::Result<std::string> Agent::rebuild(const std::string& asked) {
                                name, world_.attempts,
                                [](const Attempt& one) { return one.failure && !one.superseded; }, had));
     const bool is_had = std::find(had.begin(), had.end(), name) != had.end();
+    const Cell* const cell = plan.find(name);
+    if (cell != nullptr && cell->state == CellState::unknown)
+        return base::fail("rebuild.unknown", "It is not known whether the index has this wheel", name,
+                          cell->reason + "; try again once `plan` knows");
     return is_had ? build_again(*plan.find(name)) : try_again(name, false);
 }
 
@@ -181,7 +185,8 @@ base::Result<std::string> Agent::try_cell_again(JournalContent& journal, const s
     }
     if (!done.empty()) return done;
     const std::string again = "the next `tick` or `run` ";
-    if (last->asked.build > 0 && last->state == State::failed) {  // the index has another build of it
+    if (last->asked.purpose == Purpose::build && last->asked.build > 0 &&
+        last->state == State::failed) {  // the index has another build of it
         Attempt attempt;
         attempt.id = new_attempt_id(parts_.clock.now());
         attempt.asked = last->asked;

@@ -406,6 +406,7 @@ class Planner {
         if (cell.build > 0 && history.last->state != State::done) {
             if (judge_active(cell, history)) return;
             judge_failures(cell, history, site_, "", world_.now);
+            if (cell.state == CellState::wanted) judge_upload(cell);
             if (cell.state != CellState::given_up) return;
             failed = "; build " + std::to_string(cell.build) + " of it: " + cell.reason;
             cell.needs_person = cell.has_failed = false;
@@ -474,8 +475,8 @@ class Planner {
             return;
         }
         if (it.recipe.is_default() && it.recipe.source == SourceKind::sdist) {
-            if (auto why = why_stub(it.recipe.package); !why.empty())
-                return it.set(CellState::impossible, std::move(why));
+            if (const auto why = why_stub(it.recipe.package); !why.empty())
+                return it.set(CellState::impossible, why + "; a recipe of its own builds another index's");
         }
         // Offers are of the recipe without a version; an [[override]] may name another source.
         const auto source = it.recipe.source;
@@ -697,7 +698,7 @@ base::Result<std::uint64_t> next_build(const Cell& cell, const World& world) {
     std::uint64_t highest = 0;
     for (const Attempt& attempt : world.attempts) {
         if (attempt.asked.package == cell.package && attempt.asked.version == cell.version &&
-            attempt.state == State::done)
+            (attempt.state == State::done || !is_over(attempt.state)))
             highest = std::max(highest, attempt.asked.build);
     }
     const auto page = world.published.find(cell.package);

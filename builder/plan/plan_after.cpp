@@ -19,6 +19,7 @@ Cell follow(const Cell& cell, Purpose purpose) {
     Cell next = cell;
     next.purpose = purpose;
     next.for_task = false;  // it uploads nothing
+    next.build = 0;
     next.name += "-" + std::string(purpose_text(purpose));
     next.attempt.clear();
     return next;

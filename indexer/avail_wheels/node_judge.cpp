@@ -65,7 +65,7 @@ Ownership::Project Ownership::listed(const Wanted& wanted) const {
     Project project{read_wheel_list(*wheel_list_, query, "", true).value_or(std::vector<Candidate>())};
     project.is_owned =
         std::any_of(project.wheels.begin(), project.wheels.end(),
-                    [](const Candidate& candidate) { return may_have(candidate, "built\":"); });
+                    [](const Candidate& candidate) { return may_have(candidate, "\"built\":"); });
     return project;
 }
 

@@ -10,6 +10,7 @@ namespace wheelyard::indexer {
 base::Status KeptPages::follow(const catalog::Catalog& catalog, const catalog::Inheritance& inheritance,
                                catalog::Serial until, const std::string& root_url) {
     if (root_url != std::exchange(root_url_, root_url)) projects_.clear();
+    if (std::exchange(is_in_run_, true)) projects_.clear();  // the run before did not end
     if (!projects_.empty()) {
         WHEELYARD_ASSIGN(const catalog::HistoryOf history, catalog.compare_history(followed_));
         const catalog::Serial events = until - followed_.serial;

@@ -52,6 +52,8 @@ class KeptPages {
     // is large enough.
     void note_written(const ProjectName& name, const CatalogView& found, ProjectRows& rows);
     void forget(const ProjectName& name) { projects_.erase(name); }
+    // A run that does not come to this may have left rows half changed: the next one forgets all.
+    void end_run() { is_in_run_ = false; }
 
   private:
     struct Project {
@@ -69,6 +71,7 @@ class KeptPages {
     std::string root_url_;
     std::map<ProjectName, Project> projects_;
     std::uint64_t uses_ = 0;
+    bool is_in_run_ = false;
 };
 
 }  // namespace wheelyard::indexer

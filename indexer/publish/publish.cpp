@@ -112,6 +112,7 @@ class PublishRun {
         note_serials(touched, done);
         // Not synced: after a power cut, the next run repeats the lost part.
         WHEELYARD_TRY(record_.write(done));
+        if (settings_.kept != nullptr) settings_.kept->end_run();
         report_.files_linked = files_.linked();
         report_.files_removed = files_.removed();
         return report_;
@@ -388,11 +389,14 @@ class PublishRun {
     // Compressed copies of pages that runs with RootPages::prompt left, from the pages as they are by now.
     base::Status write_late_copies(PublishedState& done) {
         if (settings_.roots == RootPages::all) {
+            std::set<std::string> left;
             for (const std::string& folder : done.late_copies) {
                 WHEELYARD_TRY(lock_.renew());
-                WHEELYARD_TRY(write_copies(disk_, (tree_ / folder).native(), is_precompressed()));
+                const auto written = write_copies(disk_, (tree_ / folder).native(), is_precompressed());
+                if (!written && is_machine_wide(written.error())) return written;
+                if (!written) left.insert(folder);
             }
-            done.late_copies.clear();
+            done.late_copies = std::move(left);
         }
         report_.late_copies = done.late_copies.size();
         return {};
@@ -498,7 +502,9 @@ class PublishRun {
         rows.append_json(json(), view);
         rows.append_html(html(), view);
         bool lacks_copies = false;
-        const bool may_lack_copies = settings_.roots == RootPages::prompt;
+        // Of more projects they are written at once: the record has a limit (max_state_bytes).
+        const bool may_lack_copies =
+            settings_.roots == RootPages::prompt && done.late_copies.size() < max_late_copies;
         WHEELYARD_ASSIGN(const bool changed, write_pages(disk_, folder, pages_, is_precompressed(),
                                                          may_lack_copies ? &lacks_copies : nullptr));
         if (changed) ++report_.project_pages;

@@ -29,6 +29,9 @@ inline constexpr std::size_t projects_per_flush = 2'000;
 // Rows (files and projects) read per transaction; the last project may exceed it.
 inline constexpr std::size_t rows_read_at_once = 250;
 
+// Projects whose compressed copies a tree may lack.
+inline constexpr std::size_t max_late_copies = 1'000;
+
 // In a run with RootPages::prompt, root pages from this size (some 5,000 names) are left to a later run:
 // every new name rewrites the whole page, and `pip install` reads only the project's page.
 inline constexpr std::uint64_t min_late_root_bytes = 256 * base::kib;

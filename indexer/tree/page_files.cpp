@@ -109,17 +109,15 @@ base::Result<bool> write_pages(Disk& disk, const std::string& folder, const std:
         // Before the plain page, whose existence marks the project as published.
         for (const Coding& coding : codings()) {
             const std::string name = page.name + std::string(coding.suffix);
-            if (is_packed(page) && copies_now) {
+            if (is_packed(page) && (copies_now || !is_another_page)) {
                 WHEELYARD_ASSIGN(auto bytes, coding.pack(page.bytes));
                 WHEELYARD_ASSIGN(const bool is_another, differs(name, bytes));
                 if (is_another) differing.push_back({name, std::move(bytes)});
-            } else if (is_another_page || !is_packed(page)) {
+            } else if (!is_new) {
                 WHEELYARD_ASSIGN(const bool was_there, remove_if_there(disk, folder + "/" + name));
                 removed = removed || was_there;
             }
-            if (!is_packed(page) || copies_now || *lacks_copies) continue;
-            WHEELYARD_ASSIGN(const auto there, disk.size_of(folder + "/" + name));
-            *lacks_copies = !there;
+            if (is_packed(page) && !copies_now && is_another_page) *lacks_copies = true;
         }
         if (is_another_page) differing.push_back(page);
     }

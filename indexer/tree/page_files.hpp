@@ -29,7 +29,7 @@ namespace wheelyard::indexer {
 
 // Creates the folder and writes the pages whose bytes differ from the existing ones, in the given order.
 // True: at least one was written or removed. `lacks_copies`: not null leaves the compressed copies to
-// write_copies(), and says whether a page lacks some then. Those of the page before are removed, durably,
+// write_copies(), and says whether a page that was replaced lacks some then. Those of the page before are removed, durably,
 // before the page is replaced: readers get no older page in any coding.
 [[nodiscard]] base::Result<bool> write_pages(Disk& disk, const std::string& folder,
                                              const std::vector<NamedBytes>& pages, bool precompressed,

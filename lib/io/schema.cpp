@@ -118,7 +118,9 @@ Json Writer::schema_of(const Member& member) const {
     Json schema = member.document != nullptr ? schema_of(member.document()) : plain_schema(type);
     for (; lists > 0; --lists)
         schema = Json::object({{"type", "array"}, {"items", std::move(schema)}});
-    return member.may_be_null ? or_null(std::move(schema)) : schema;
+    // Readers take null as absent, and what is kept is shown as it was sent.
+    const bool may_be_null = member.may_be_null || (is_kept && member.need != Need::required);
+    return may_be_null ? or_null(std::move(schema)) : schema;
 }
 
 }  // namespace

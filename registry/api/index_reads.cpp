@@ -394,11 +394,11 @@ Reply explain_in_index(const ApiParts& parts, const Call& call, const OneProject
 }
 
 // The digest of the store's first event: no event changes or goes, and the copies that a restoration makes
-// have it, too. Null: nothing was published yet.
-base::Result<std::optional<std::string>> store_id(const database::Store& store) {
+// have it, too. Empty: nothing was published yet.
+base::Result<std::string> store_id(const database::Store& store) {
     WHEELYARD_ASSIGN(const auto catalog, store.reader());
     WHEELYARD_ASSIGN(const auto events, catalog->events_after(0, 1));
-    if (events.empty()) return std::nullopt;
+    if (events.empty()) return std::string();
     const catalog::Event& first = events.front();
     return base::sha256_hex(base::join(
         std::vector<std::string>{std::to_string(first.time), first.index, first.project, first.filename},
@@ -423,7 +423,8 @@ constexpr auto access_record = io::record<ShownAccess>(
         field<&ShownAccess::projects>("projects", "with which projects; `*`: all"),
         field<io::Time, &ShownAccess::expires>("expires", "null: never"),
         field<&ShownAccess::store>(
-            "store", "tells stores apart; null: nothing was published yet, or it cannot be read"),
+            "store", "tells stores apart; empty: nothing was published yet; left out: it cannot be read",
+            io::Need::optional, io::Written::unless_null),
     },
     "wheelyard.access/1");
 

@@ -1,5 +1,5 @@
-// Request counters, why the registry is not ready, and the text of all metrics for Prometheus. Each I/O thread has its own counters, so that no two
-// threads write the same one; a scrape sums them.
+// Request counters, why the registry is not ready, and the text of all metrics for Prometheus. Each I/O thread
+// has its own counters, so that no two threads write the same one; a scrape sums them.
 #pragma once
 
 #include <array>

@@ -101,9 +101,9 @@ void show_page(Reply& reply, std::string page);
 void show_in_browser(const page::Farm& farm, std::string_view root, Reply& reply);
 // Adds `message` and `errors` to a problem: what clients that publish from continuous integration read.
 void tell_publisher(Reply& reply);
+[[nodiscard]] io::Document uploaded_document();
 // {"filename":…,"serial":…,"already_there":…}; for an incomplete resumable upload 204 with its offset; for a
 // quarantined file 422 "upload.quarantined".
-[[nodiscard]] io::Document uploaded_document();
 [[nodiscard]] Reply reply_uploaded(const UploadDone& done);
 
 // The policy of Simple pages: no scripts, no frames, no resources at all.

@@ -200,11 +200,13 @@ Connection::Task<Reply> Connection::answer_fetched_by_writer(const RequestHead& 
     wanted.if_none_match.clear();
     wanted.if_modified_since.clear();
     const Slot slot(shared_.forwarded_fetches_now, max_forwarded_fetches);
-    if (!slot.taken()) co_return reply_problem(forwards_busy());
+    const bool is_optional = route.kind == RouteKind::web_page;  // the page that this node has is one, too
+    if (!slot.taken()) co_return is_optional ? std::move(stored) : reply_problem(forwards_busy());
     Body none;
     Reply fetched;
     const std::string no_stranger;
     co_await run_forward(wanted, none, fetched, no_stranger, nullptr);
+    if (is_optional && fetched.status >= 500) co_return stored;
     if (is_text || fetched.status >= 300) co_return fetched;
     co_return answer_route(head, route);
 }

@@ -34,9 +34,10 @@ wire::Problem upstream_late() {
 // A page file is the published tree's, which lists what was fetched.
 bool Connection::may_come_from_upstream(const RequestHead& head, const Route& route) const {
     const bool is_read = head.method == "GET" || head.method == "HEAD";
-    const bool is_page = (route.kind == RouteKind::project_page && !route.names_page_file) ||
-                         route.kind == RouteKind::pypi_json ||
-                         (is_web_page_of_project(route) && is_for_browsers(head.accept));
+    const bool is_page =
+        (route.kind == RouteKind::project_page && !route.names_page_file) ||
+        route.kind == RouteKind::pypi_json ||
+        (is_web_page_of_project(route) && entry_of(route.index).has_pages && is_for_browsers(head.accept));
     const bool is_file = route.kind == RouteKind::file || route.kind == RouteKind::integrity;
     return is_read && (is_page || is_file) && shared_.upstream != nullptr &&
            !served_->moving_names.contains(route.index) && shared_.upstream->serves(route.index);
@@ -97,11 +98,9 @@ Connection::Task<Reply> Connection::answer_pypi_json(const RequestHead& head, co
 // `missing`: the answer if no upstream has the project either.
 Connection::Task<Reply> Connection::answer_upstream_project(const RequestHead& head, const Route& route,
                                                             UpstreamRequest request, Reply missing) {
-    const auto found = co_await ask_for_page(std::move(request));
-    if (!found) co_return reply_problem(upstream_late());
-    if (found->kind == UpstreamAnswer::Kind::problem && found->problem.status != missing.status)
-        co_return reply_problem(found->problem);
-    if (found->kind != UpstreamAnswer::Kind::page) co_return missing;
+    // What this server knows is not held up by an upstream that is slow or gone.
+    const auto found = co_await ask_upstream(std::move(request), upstream_page_wait_ms);
+    if (!found || found->kind != UpstreamAnswer::Kind::page) co_return missing;
     base::Result<PypiProject> project;
     PoolJob job(shared_.pool, socket_.executor());
     job.start([&] { project = read_pypi_project(found->page->json, {}); });

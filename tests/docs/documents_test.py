@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = re.compile(r"wheelyard\.[A-Za-z_.-]+/[0-9]+")
-TABLE = ROOT / "lib/wire/document_rows.hpp"
+TABLE = ROOT / "tests/registry/http/document_rows.hpp"
 
 
 class DocumentsTest(unittest.TestCase):

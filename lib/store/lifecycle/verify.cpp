@@ -119,9 +119,7 @@ class Scrub {
         while (!parts_.empty())
             WHEELYARD_TRY(end_first_part());
         WHEELYARD_TRY(check_history());
-        WHEELYARD_TRY(base::replace_file(
-            settings_.state_file,
-            io::Json::object({{"format", format_name}, {"finished", clock_.now()}}).render() + "\n", 0600));
+        WHEELYARD_TRY(write_finished(clock_.now()));
         return std::move(report_);
     }
 
@@ -443,7 +441,7 @@ class Scrub {
             return {};
         }));
         if (!released.empty()) WHEELYARD_TRY(hooks_.show(released));
-        WHEELYARD_TRY(base::remove_file(settings_.state_file));  // what it has read counts for nothing
+        WHEELYARD_TRY(write_finished(finished_));  // what it has read counts for nothing
         return base::fail(
             "verify.reader",
             "What reads the store is at fault, not the store: no blob that was tried is read as "
@@ -493,6 +491,12 @@ class Scrub {
             }
         }
         return false;
+    }
+
+    base::Status write_finished(base::UnixMicros when) {
+        return base::replace_file(
+            settings_.state_file,
+            io::Json::object({{"format", format_name}, {"finished", when}}).render() + "\n", 0600);
     }
 
     base::Status read_state() {

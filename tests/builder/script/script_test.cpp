@@ -127,9 +127,11 @@ TEST_CASE("the source's own tests run by themselves, and what is not run or cut 
           "phase own_tests\nbeside the test test\nown tests: test/test_indexing.py: passed\n"
           "own tests: test/test_fx.py: not run, the source does not have it\nphase done\n");
     const auto failed = ran({"test/test_linalg.py", "test/test_indexing.py"}, "600");
-    CHECK(failed.exit_code == 1);
+    CHECK(failed.exit_code == 0);
     CHECK(failed.err == "wrong digits\n");
-    CHECK(failed.out.ends_with("test/test_indexing.py: passed\nown tests failed: test/test_linalg.py\n"));
+    CHECK(failed.out.find(
+              "test/test_indexing.py: passed\nown tests failed: test/test_linalg.py; the wheel is kept") !=
+          std::string::npos);
     const auto cut = ran({"test/test_ops.py", "test/test_linalg.py"}, "1");
     CHECK(cut.exit_code == 0);
     CHECK(cut.out ==

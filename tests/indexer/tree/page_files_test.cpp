@@ -77,8 +77,12 @@ TEST_CASE("copies that come later are gone before their page changes, and stay w
     CHECK(folder.names() == std::set<std::string>{"index.html", "index.html.gz", "index.html.zst"});
     CHECK(write(text + "new"));
     CHECK(folder.names() == std::set<std::string>{"index.html"});
-    CHECK(write(text + "new"));  // as after a kill: nothing else says that they are missing
-    REQUIRE(write_copies(folder.disk, folder.path, true));
+    CHECK_FALSE(write(text + "new"));  // as after a kill: a page that stays gets what it lacks at once
+    CHECK(folder.names() == std::set<std::string>{"index.html", "index.html.gz", "index.html.zst"});
+    // Nor does a copy of another page stay, which a killed run may have left.
+    REQUIRE(base::replace_file(std::filesystem::path(folder.path) / "index.html.gz", "of another page"));
+    CHECK_FALSE(write(text + "new"));
+    CHECK(io::gunzip(folder.text_of("index.html.gz"), text.size() + 3).value() == text + "new");
     CHECK_FALSE(write("small"));
     CHECK(folder.names() == std::set<std::string>{"index.html"});
     CHECK(write_copies(folder.disk, folder.path.parent_path() / "none", true));

@@ -11,10 +11,10 @@
 
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
-#include "lib/wire/document_rows.hpp"
 #include "lib/wire/documents.hpp"
 #include "registry/api/operation.hpp"
 #include "registry/http/routes.hpp"
+#include "tests/registry/http/document_rows.hpp"
 #include "tests/support/golden.hpp"
 
 namespace wheelyard::http {
@@ -139,7 +139,7 @@ std::string render_documents() {
 
 *Reference for authors of tools: every name of a JSON document of this farm, who writes it, and how long it holds.*
 
-<!-- WHEELYARD_UPDATE_GOLDEN=1 registry_tests writes this page of lib/wire/document_rows.hpp and of the tables of the
+<!-- WHEELYARD_UPDATE_GOLDEN=1 registry_tests writes this page of tests/registry/http/document_rows.hpp and of the tables of the
      answers; do not edit. -->
 
 The name is the member `format`, which comes first; of a file that is no JSON its first line begins with it. A name

@@ -185,7 +185,7 @@ std::string S3Client::url_of(const S3Request& request) const {
            (query.empty() ? "" : "?" + query);
 }
 
-base::Result<io::HttpAnswer> S3Client::run_once(const Call& call, bool& has_begun) const {
+base::Result<io::HttpAnswer> S3Client::run_once(const Call& call, bool& has_begun, bool& is_left) const {
     static const std::string empty_sha256 = base::sha256_hex("");
     const S3Request request = request_of(call);
     WHEELYARD_ASSIGN(const S3Credentials credentials, credentials_->at(now()));
@@ -212,7 +212,11 @@ base::Result<io::HttpAnswer> S3Client::run_once(const Call& call, bool& has_begu
     std::string body;
     const io::HttpSink sink = [&](std::string_view bytes) -> base::Status {
         has_begun = true;
-        if (call.sink != nullptr) return (*call.sink)(bytes);
+        if (call.sink != nullptr) {
+            auto taken = (*call.sink)(bytes);
+            is_left = !taken;
+            return taken;
+        }
         body.append(bytes);
         return {};
     };
@@ -229,10 +233,11 @@ base::Result<io::HttpAnswer> S3Client::run(const Call& call) const {
     for (int number = 1;; ++number) {
         bool has_begun = false;
         const auto asked = std::chrono::steady_clock::now();
-        auto answer = run_once(call, has_begun);
+        bool is_left = false;  // by who takes the bytes, such as a client that ends its download
+        auto answer = run_once(call, has_begun, is_left);
         const auto took = std::chrono::steady_clock::now() - asked;
         spent_.add(took);
-        if (!answer || says_nothing_of_object(answer->status)) ++failed_;
+        if (answer ? says_nothing_of_object(answer->status) : !is_left) ++failed_;
         const bool was_long = took > std::chrono::milliseconds(limits_.stall_timeout_ms / 2);
         if (!answer && was_long) ++silences;
         const bool is_last = number >= tries || silences >= max_silences ||

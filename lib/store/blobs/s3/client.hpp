@@ -140,7 +140,8 @@ class S3Client {
     [[nodiscard]] base::Result<std::string> list_page(const std::string& start, const std::string& token,
                                                       std::vector<S3Object>& found) const;
     [[nodiscard]] base::Result<io::HttpAnswer> run(const Call& call) const;
-    [[nodiscard]] base::Result<io::HttpAnswer> run_once(const Call& call, bool& has_begun) const;
+    [[nodiscard]] base::Result<io::HttpAnswer> run_once(const Call& call, bool& has_begun,
+                                                        bool& is_left) const;
     [[nodiscard]] tl::unexpected<base::Error> refused(const Call& call, const io::HttpAnswer& answer) const;
     [[nodiscard]] tl::unexpected<base::Error> unexpected_answer(const std::string& operation,
                                                                 const std::string& what) const;
