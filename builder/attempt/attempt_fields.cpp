@@ -91,8 +91,7 @@ constexpr auto attempt_record = io::record<A>({
     field<&A::asked, &Asked::against>(
         "against", "`torch==2.4.0+cu123`: the package in the same index to build against, or empty"),
     field<&A::asked, &Asked::build>(
-        "build", "the build tag of its wheel, after `retry --rebuild`; left out of a first build",
-        Need::optional, io::Written::if_given),
+        "build", "the number of its wheel's build tag, after `retry --rebuild`; 0: it has none"),
     field<&A::number>("number", "counts the attempts at this cell, from 1"),
     field<io::WordOf<state_words>, &A::state>("state", "as above", Need::required),
     field<io::Time, &A::created>("created", "when the attempt began"),

@@ -126,7 +126,7 @@ TEST_CASE("a failure without a rule of the doctor has the command that retries i
 TEST_CASE("the JSON has the same content") {
     const auto json = io::parse_json(render_story_json(story()));
     REQUIRE(json.has_value());
-    CHECK(json->string_or("format", "") == "wheelyard.explain/1");
+    CHECK(json->string_or("format", "") == "wheelyard.explained_cell/1");
     CHECK(json->string_or("state", "") == "given up");
     REQUIRE(json->find("attempts")->as_array()->size() == 2);
     const auto& last = json->find("attempts")->as_array()->back();
