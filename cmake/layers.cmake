@@ -74,7 +74,7 @@ wheelyard_layer(lifecycle    lib/store/lifecycle          base io wheel wire blo
 
 wheelyard_group(server: HTTP without rules, and the configuration)
 wheelyard_layer(identity     registry/identity            base io)
-wheelyard_layer(http         registry/http                base io wheel simple wire page)
+wheelyard_layer(http         registry/http                base io wheel simple wire page status)
 wheelyard_layer(server       registry/server              base io http page)
 wheelyard_layer(config       registry/config              base io notify accelerator page wheel wire verdict dist_info inspect blobs catalog tasks nodes engine server identity)
 
