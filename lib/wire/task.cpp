@@ -85,11 +85,13 @@ constexpr auto task_record = io::record<Task>({
     field<io::Time, &Task::lease_until>("lease_until", "until when its site has it; null: no site has it"),
 });
 
-// Lists leave it out, and so does a task that has none.
+// Lists leave it out.
+struct OutcomeOrNull : io::Rendered<outcome_document> {
+    static constexpr bool may_be_null = true;
+};
 constexpr auto outcome_of_task = io::record<Task>({
-    field<io::Rendered<outcome_document>, &Task::outcome>(
-        "outcome", "how it ended ([wheelyard.outcome/1](journal.md#wheelyardoutcome1)); absent: not yet",
-        Need::optional, io::Written::unless_null),
+    field<OutcomeOrNull, &Task::outcome>(
+        "outcome", "how it ended ([wheelyard.outcome/1](journal.md#wheelyardoutcome1)); null: not yet"),
 });
 
 // Without its outcome.

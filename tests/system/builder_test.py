@@ -69,9 +69,10 @@ class BuilderTest(FarmCase):
 
     def test_pip_prefers_another_build_of_a_version(self):
         write_sdist(self.sources.folder, "yard-pure", "1.0", value=5)
-        site = self.site(yard_pure="1.0")
+        farm = self.fresh_farm()
+        site = self.site(farm, yard_pure="1.0")
         self.assert_ran(site.builder("run"))
-        before = self.farm.files("yard-pure")
+        before = farm.files("yard-pure")
         for build, value in (("1", 6), ("2", 7)):
             write_sdist(self.sources.folder, "yard-pure", "1.0", value=value)
             asked = site.builder("retry", "--rebuild", "yard-pure")
@@ -83,9 +84,9 @@ class BuilderTest(FarmCase):
                 self.assertEqual(site.attempts()[-1]["verdicts"], site.attempts()[0]["verdicts"])
             for pip in PIPS:
                 folder = self.folder / f"{pip}-{build}"
-                self.assert_ran(pip_install(self.farm, pip, folder, "yard-pure==1.0"))
+                self.assert_ran(pip_install(farm, pip, folder, "yard-pure==1.0"))
                 self.assertEqual(installed_value(pip, folder, "yard_pure"), str(value))
-        after = self.farm.files("yard-pure")
+        after = farm.files("yard-pure")
         self.assertEqual(len(after), 3)
         self.assertLessEqual(before.items(), after.items())  # a published file never changes
 
