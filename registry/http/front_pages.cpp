@@ -156,7 +156,8 @@ std::string render_missing_project_page(const page::Farm& farm, std::string_view
         shown.elsewhere.push_back({std::string(root) + base::encode_percent(other.name) + "/project/" +
                                        base::encode_percent(project) + "/",
                                    other.name, other.title});
-    return render_project(server_frame(farm, root, shown.title), std::move(shown));
+    page::Frame frame = server_frame(farm, root, shown.title);
+    return render_project(std::move(frame), std::move(shown));
 }
 
 std::string render_upstream_project_page(const page::Farm& farm, std::string_view root,
@@ -172,7 +173,8 @@ std::string render_upstream_project_page(const page::Farm& farm, std::string_vie
     for (auto release = project.releases.rbegin(); shown.versions.size() < count; ++release)
         shown.versions.push_back(shown_version(release->first, release->second));
     shown.more = project.releases.size() - count;
-    return render_project(server_frame(farm, root, shown.title), std::move(shown));
+    page::Frame frame = server_frame(farm, root, shown.title);
+    return render_project(std::move(frame), std::move(shown));
 }
 
 std::string render_index_page(const page::Farm& farm, const IndexEntry& index, std::string_view base_url) {

@@ -96,6 +96,7 @@ TEST_CASE(
     "the page of a missing project has a search for its name, a place for its states and the way to ask for "
     "it") {
     const std::string html = render_missing_project_page({}, "../../../", "site", "si\"x<y");
+    CHECK(html.find("<title></title>") == std::string::npos);
     for (const char* part : {"data-folders=\"../../../site/project/\" data-wanted=\"si&quot;x&lt;y\"",
                              "data-project=\"si&quot;x&lt;y\"",
                              "<a href=\"../../../site/builds/?package=si%22x%3Cy\">Ask for a wheel</a>",
@@ -112,6 +113,7 @@ TEST_CASE("the page of a project that only an upstream has names the upstream an
     REQUIRE(project.has_value());
     const std::string html =
         render_upstream_project_page({}, "../../../", {"ma<in"}, *project, "pub<lic", "https://host");
+    CHECK(html.find("<title></title>") == std::string::npos);
     for (const char* part :
          {"pip gets this from <strong>pub&lt;lic</strong>, an upstream of the index "
           "<strong>ma&lt;in</strong>",
