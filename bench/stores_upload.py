@@ -86,7 +86,7 @@ def main():
             for name, farm in farms.items():
                 found[name].append(upload_ms(farm, tokens[name], wheel))
         commits = [commit_ms(single.server) for _ in range(5)]
-        refused = sum(node.metric("node_lapses") for node in (one["a"], *(three[name] for name in "abc")))
+        refused = sum(node.metric("node_lapses_total") for node in (one["a"], *(three[name] for name in "abc")))
         print(f"commit of one row {statistics.median(commits):.1f} ms; {refused:.0f} leases lapsed")
         rows = [results.row("commit of one row, PostgreSQL with fsync", "ms", "lower", commits)]
         for name, values in found.items():

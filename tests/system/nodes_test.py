@@ -725,7 +725,7 @@ class Failover(NodesCase):
         standby.start()
         standby.promote()
         for node in (self.a, self.b):
-            node.wait(lambda: node.metric("node_lost_histories") >= 1, PATIENCE_S, "noticing")
+            node.wait(lambda: node.metric("node_lost_histories_total") >= 1, PATIENCE_S, "noticing")
         self.back_to_two()
         for node in (self.a, self.b):
             self.assertEqual(set(node.files("history")), {kept.name})

@@ -336,7 +336,7 @@ class UpstreamTest(OwnFarmsCase):
                     answer.read()
                 again = self.open_file(wheel)
                 self.assertEqual((again.status, again.read() == body), (200, True))
-        self.assertEqual((self.metric("upstream_alarms"), self.metric("upstream_file_failures")), (0, 0))
+        self.assertEqual((self.metric("upstream_alarms_total"), self.metric("upstream_file_failures_total")), (0, 0))
         self.farm.check_tree()
         self.assertEqual(self.farm.staging_leftovers(), [])
 
@@ -493,7 +493,7 @@ class UpstreamTest(OwnFarmsCase):
         self.offer(good)
         self.assertEqual(self.get_file(good.filename, "yard-good")[0], 200)
         # Other, fewer and more bytes, a page with a wrong size, and the bytes of another file.
-        self.assertEqual(self.metric("upstream_alarms"), 5)
+        self.assertEqual(self.metric("upstream_alarms_total"), 5)
         self.farm.check_tree()
         self.assertEqual(self.farm.staging_leftovers(), [])
 
@@ -514,7 +514,7 @@ class UpstreamTest(OwnFarmsCase):
         self.assertEqual(self.farm.files("yard-late", BASE)[late.filename]["hashes"]["sha256"], late_first)
         self.assertEqual(self.get_file(late.filename, "yard-late")[0], 502)  # never fetched: there are no first bytes
         self.assertIn("upstream.alarm", self.farm.log.read_text())
-        self.assertGreaterEqual(self.metric("upstream_alarms"), 2)
+        self.assertGreaterEqual(self.metric("upstream_alarms_total"), 2)
 
     def test_what_the_upstream_denies_is_no_503(self):
         """503 says that asking again helps: pip and uv then ask for a minute."""
