@@ -217,7 +217,7 @@ class SitesTest(unittest.TestCase):
 
     def test_bede_configures_in_two_steps_with_its_modules_and_conda(self):
         log = self.build("bede-gh200", "2.4.0", "+cu123.gh200")
-        self.assert_phases(log, "modules conda venv requirements configure build metadata smoke done")
+        self.assert_phases(log, "modules conda venv requirements configure build metadata smoke own_tests done")
         loaded = self.given["LOADEDMODULES"].split(":")
         for module in ("gcc/12.2", "openmpi/4.1.6", "cuda/12.3.2", "nsight-systems/2023.4.1", "openblas/0.3.26"):
             self.assertIn(module, loaded)
@@ -234,7 +234,7 @@ class SitesTest(unittest.TestCase):
     def test_archer2_compiles_with_the_cray_wrappers_and_pip_is_offline(self):
         self.start_slurm("standard")
         log = self.build("archer2", "1.13.1", "+archer2")
-        self.assert_phases(log, "modules conda venv requirements before build metadata smoke done")
+        self.assert_phases(log, "modules conda venv requirements before build metadata smoke own_tests done")
         self.assertEqual([self.given[name] for name in ("CC", "CXX", "FC")], ["cc", "CC", "ftn"])
         self.assertEqual(self.given["INTEL_MKL_DIR"], "/opt/MKLROOT")
         self.assertEqual([self.given[name] for name in ("USE_CUDA", "USE_ROCM", "USE_DISTRIBUTED", "MKL_THREADING")],
@@ -244,7 +244,7 @@ class SitesTest(unittest.TestCase):
     def test_derecho_patches_for_cray_mpich_and_builds_its_own_nccl_first(self):
         self.start_pbs()
         log = self.build("derecho", "2.4.0", "+cu122.a100")
-        self.assert_phases(log, "modules conda venv requirements patch before build metadata smoke done")
+        self.assert_phases(log, "modules conda venv requirements patch before build metadata smoke own_tests done")
         self.assertIn("applying 0001-01-cuda-aware-mpi.patch", log)
         made = [line for line in self.commands if line.startswith(("make ", "configure "))]
         self.assertIn("src.build", made[0])  # NCCL before its plugin
@@ -256,14 +256,14 @@ class SitesTest(unittest.TestCase):
 
     def test_alliance_takes_its_python_from_a_module(self):
         log = self.build("alliance", "2.4.0", "+computecanada")
-        self.assert_phases(log, "modules venv requirements build metadata smoke done")
+        self.assert_phases(log, "modules venv requirements build metadata smoke own_tests done")
         self.assertIn("python/3.11", self.given["LOADEDMODULES"].split(":"))
         self.assertEqual(self.given["TORCH_CUDA_ARCH_LIST"], "7.0;8.0;9.0")
 
     def test_frontier_makes_hip_of_cuda_before_it_configures(self):
         self.start_slurm("batch")
         log = self.build("frontier", "2.0.1", "+rocm57.gfx90a")
-        self.assert_phases(log, "modules conda venv requirements before build metadata smoke done")
+        self.assert_phases(log, "modules conda venv requirements before build metadata smoke own_tests done")
         self.assertEqual(self.given["PYTORCH_ROCM_ARCH"], "gfx90a")
         self.assertIn("python tools/amd_build/build_amd.py", self.commands)
         self.assertEqual(self.given["https_proxy"], "http://proxy.ccs.ornl.gov:3128/")
