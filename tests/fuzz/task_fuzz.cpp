@@ -10,7 +10,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     using namespace wheelyard;
     using fuzz::check_round_trip;
     const std::string_view body(reinterpret_cast<const char*>(data), size);
-    check_round_trip(body, wire::parse_task_request, wire::render_task_request);
+    check_round_trip(
+        body, [](std::string_view text) { return wire::parse_task_request(text); },
+        wire::render_task_request);
     check_round_trip(body, wire::parse_task,
                      [](const wire::Task& task) { return wire::task_json(task).render(); });
     check_round_trip(body, wire::parse_tasks, wire::render_tasks);
