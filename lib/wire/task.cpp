@@ -91,7 +91,8 @@ struct OutcomeOrNull : io::Rendered<outcome_document> {
 };
 constexpr auto outcome_of_task = io::record<Task>({
     field<OutcomeOrNull, &Task::outcome>(
-        "outcome", "how it ended ([wheelyard.outcome/1](journal.md#wheelyardoutcome1)); null: not yet"),
+        "outcome", "how it ended ([wheelyard.outcome/1](journal.md#wheelyardoutcome1)); null: not yet",
+        Need::optional, io::Written::unless_null),
 });
 
 // Without its outcome.
@@ -332,6 +333,7 @@ Result<TaskRequest> parse_task_request(std::string_view body, std::string index)
 
 Json task_json(const Task& task) {
     Json document = task_row_json(task);
+    document.set("outcome", Json());
     outcome_of_task.write_into(document, task);
     return document;
 }

@@ -38,7 +38,7 @@ def arguments(store: PreparedStore) -> dict[str, dict]:
               "keep": 1, "upload": "x", "offset": 9, "component": "zlib", "torch": torch},
         "deleteFile": {"filename": wheel("other")},
         "unpinFile": {"filename": wheel("pinned")},
-        "setProjectStatus": {"project": "settled", "status": "archived"},
+        "setProjectStatus": {"project": "closed", "status": "active"},
         "describeUpstreams": {"index": "mirror"},
         "explainProject": {"index": "mirror", "project": "owned"},
         "readProvenance": {"filename": wheel("parts")},
@@ -80,7 +80,9 @@ class TypedClientTest(unittest.TestCase):
                                store.tokens["builder"]], cwd=folder, capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S,
                               env=farm.environment)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        answers = {name: answer for name, answer in (line.split(" ", 1) for line in done.stdout.splitlines())}
+        # A problem that publishing clients read has two members of theirs (registry/http/reply.hpp), of no table.
+        told = done.stdout.replace("Problem ! .message ! .errors", "Problem")
+        answers = {name: answer for name, answer in (line.split(" ", 1) for line in told.splitlines())}
         self.assertEqual({name for name, answer in answers.items() if answer == "Problem"}, PROBLEMS, done.stdout)
         self.assertEqual({name for name, answer in answers.items() if answer == "not called"}, FORMS, done.stdout)
         for name, answer in answers.items():
