@@ -45,7 +45,7 @@ std::vector<std::string> tests_not_run(const Recipe& recipe, const Site& site,
                                        const std::string& accelerator) {
     std::vector<std::string> tests;
     if (!recipe.own_tests.files.empty() && !recipe.runs_own_tests())
-        tests.push_back("the source's own tests: an upstream's wheel comes without its source");
+        tests.emplace_back("the source's own tests: an upstream's wheel comes without its source");
     for (const Purpose purpose : {Purpose::gpu_test, Purpose::multi_node_test}) {
         const HardwareTest& test = hardware_test_of(recipe, purpose);
         if (test.command.empty() || is_run_here(test, purpose, site, accelerator)) continue;
