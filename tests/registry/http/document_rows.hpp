@@ -32,7 +32,7 @@ inline constexpr std::string_view registry = "the registry", agent = "the agent"
 
 inline constexpr std::array rows{
     DocumentRow{"wheelyard.access/1", "what a token may do in an index", registry, Standing::stable},
-    DocumentRow{"wheelyard.added_tasks/1", "tasks or problems, one for each wish", registry,
+    DocumentRow{"wheelyard.added_tasks/1", "tasks or problems, one for each request", registry,
                 Standing::stable},
     DocumentRow{"wheelyard.agent_renewal/1", "the exchange of a code for a token", agent, Standing::stable,
                 "api.md"},
@@ -189,7 +189,7 @@ inline constexpr std::array rows{
                 "../../lib/store/lifecycle/store_identity.hpp"},
     DocumentRow{"wheelyard.suppliers/1", "the head of `suppliers.tsv`", registry, Standing::kept,
                 "../../registry/upstream/saved_suppliers.hpp"},
-    DocumentRow{"wheelyard.task/1", "a task, and a wish for one", "client and registry", Standing::stable,
+    DocumentRow{"wheelyard.task/1", "a task, and a request for one", "client and registry", Standing::stable,
                 "task.md#a-task"},
     DocumentRow{"wheelyard.tasks/1", "tasks, without outcomes", registry, Standing::stable},
     DocumentRow{"wheelyard.token/1", "a token without its secret, but once", registry, Standing::stable},
