@@ -35,6 +35,7 @@ if(WHEELYARD_SANITIZE)
     add_link_options(-fsanitize=${WHEELYARD_SANITIZE})
     if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
         add_compile_options(-fno-sanitize=function)  # Clang 14 cannot assemble its prologues in coroutines
+        add_link_options(-fuse-ld=lld)  # 70 programs of 20 to 240 MB, in a fifth of ld's time
     endif()
 endif()
 if(WHEELYARD_FUZZ)

@@ -7,6 +7,8 @@
 #include <limits>
 #include <stdexcept>
 
+#include "tests/support/sanitizers.hpp"
+
 using namespace wheelyard::io;
 
 TEST_CASE("every kind of value is parsed and rendered unchanged") {
@@ -99,13 +101,15 @@ TEST_CASE("size and nesting are bounded") {
     std::string many = "[0";
     for (std::size_t values = 2; values < 4u << 20; ++values)
         many += ",0";
-    CHECK(parse_json(many + "]").has_value());
     CHECK(parse_json(many + ",0]").error().code == "json.too_many");
-    // Of a text that is large for its number of values, more are taken: these are 18 bytes each.
-    many = "[0";
-    for (std::size_t values = 2; values < 5u << 20; ++values)
-        many += ",\"123456789012345\"";
-    CHECK(parse_json(many + "]", {.bytes = 128u << 20}).has_value());
+    if (!wheelyard::testing::address_sanitizer) {  // under which ten million values take two minutes
+        CHECK(parse_json(many + "]").has_value());
+        // Of a text that is large for its number of values, more are taken: these are 18 bytes each.
+        many = "[0";
+        for (std::size_t values = 2; values < 5u << 20; ++values)
+            many += ",\"123456789012345\"";
+        CHECK(parse_json(many + "]", {.bytes = 128u << 20}).has_value());
+    }
     std::string objects;
     for (int i = 0; i < 100'000; ++i)
         objects += "{\"a\":";
