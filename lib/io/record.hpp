@@ -12,13 +12,15 @@
 // value stays the default. An empty list or object is given. Unknown members are ignored.
 //
 // A codec converts one value: `to` writes it, `from` reads it and returns false if the JSON is none, `type`
-// names the type in errors and documents. A std::optional without a value is null.
+// names the type in errors and documents. A std::optional without a value is null. A codec without `from` is
+// OnlyWritten: its member is never given.
 #pragma once
 
 #include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <span>
@@ -205,6 +207,17 @@ struct Rendered : AsIs {
     static Document document() { return Of(); }
 };
 
+struct OnlyWritten {};
+// What `make` says of the value, a function or a member of it. The type is that of another codec.
+template <auto make, typename Typed>
+struct Made : OnlyWritten {
+    template <typename Value>
+    static Json to(const Value& value) {
+        return std::invoke(make, value);
+    }
+    static std::string type() { return Typed::type(); }
+};
+
 // A value of an enumeration by its table of words (lib/base/text/words.hpp).
 template <const auto& Table>
 struct WordOf {
@@ -238,7 +251,9 @@ struct Nested {
 
 template <typename Codec, typename T>
 bool read_value(const Json& json, T& into, Fault& fault) {
-    if constexpr (requires { Codec::from(json, into, fault); })
+    if constexpr (std::is_base_of_v<OnlyWritten, Codec>)
+        return false;
+    else if constexpr (requires { Codec::from(json, into, fault); })
         return Codec::from(json, into, fault);
     else
         return Codec::from(json, into);
@@ -276,12 +291,9 @@ struct ListOf {
 };
 
 // The rest of this header binds a codec to a member of the owner.
-template <auto First, auto... Rest, typename Owner>
+template <auto... Path, typename Owner>
 constexpr auto& part(Owner& owner) {
-    if constexpr (sizeof...(Rest) == 0)
-        return owner.*First;
-    else
-        return part<Rest...>(owner.*First);
+    return (owner.*....*Path);
 }
 
 template <typename T>
@@ -313,29 +325,34 @@ bool read_member(const Json& json, T& into, Fault& fault) {
 template <typename T, typename Owner>
 Owner owner_of(T Owner::*);
 
-// A member that `Path` leads to: `field<Time, &Task::asked>`, `field<&Task::request, &TaskRequest::index>`.
-template <typename Codec, auto First, auto... Rest>
-[[nodiscard]] constexpr auto field(std::string_view name, std::string_view meaning,
-                                   Need need = Need::optional, Written written = Written::always) {
-    using Owner = decltype(owner_of(First));
+// The member that `Path` leads to; the owner itself without one.
+template <typename Codec, typename Owner, auto... Path>
+[[nodiscard]] constexpr Field<Owner> bind(std::string_view name, std::string_view meaning, Need need,
+                                          Written written) {
     Member member{name,
                   meaning,
                   [](const void* owner) {
-                      return write_value<Codec>(part<First, Rest...>(*static_cast<const Owner*>(owner)));
+                      return write_value<Codec>(part<Path...>(*static_cast<const Owner*>(owner)));
                   },
                   [](const Json& json, void* owner, Fault& fault) {
-                      return read_member<Codec>(json, part<First, Rest...>(*static_cast<Owner*>(owner)),
-                                                fault);
+                      return read_member<Codec>(json, part<Path...>(*static_cast<Owner*>(owner)), fault);
                   },
                   &Codec::type,
                   need,
                   written};
-    using Value = std::remove_cvref_t<decltype(part<First, Rest...>(std::declval<Owner&>()))>;
+    using Value = std::remove_cvref_t<decltype(part<Path...>(std::declval<Owner&>()))>;
     if constexpr (requires { Codec::document(); }) member.document = &Codec::document;
     if constexpr (requires { Codec::is_list; }) member.is_list = true;
     if constexpr (requires { Codec::may_be_null; }) member.may_be_null = Codec::may_be_null;
     member.may_be_null |= Optional<Value>::value;
-    return Field<Owner>{member};
+    return {member};
+}
+
+// A member by its path: `field<Time, &Task::asked>`, `field<&Task::request, &TaskRequest::index>`.
+template <typename Codec, auto First, auto... Rest>
+[[nodiscard]] constexpr auto field(std::string_view name, std::string_view meaning,
+                                   Need need = Need::optional, Written written = Written::always) {
+    return bind<Codec, decltype(owner_of(First)), First, Rest...>(name, meaning, need, written);
 }
 
 template <auto First, auto... Rest>
@@ -346,15 +363,18 @@ template <auto First, auto... Rest>
     return field<Plain<typename Optional<Value>::Value>, First, Rest...>(name, meaning, need, written);
 }
 
-// A member that more than one member of the owner decides.
+// A member that more than one member of the owner decides, or that is the owner itself.
 template <typename Owner, typename Codec>
 [[nodiscard]] constexpr Field<Owner> field_of(std::string_view name, std::string_view meaning,
                                               Need need = Need::optional, Written written = Written::always) {
-    return {{name, meaning, [](const void* owner) { return Codec::to(*static_cast<const Owner*>(owner)); },
-             [](const Json& json, void* owner, Fault& fault) {
-                 return read_value<Codec>(json, *static_cast<Owner*>(owner), fault);
-             },
-             &Codec::type, need, written}};
+    return bind<Codec, Owner>(name, meaning, need, written);
+}
+
+// A record with one member, which is the owner itself.
+template <typename Owner, typename Codec = Plain<typename Optional<Owner>::Value>>
+[[nodiscard]] constexpr Record<Owner, 1> record_of(std::string_view name, std::string_view meaning,
+                                                   std::string_view format = {}) {
+    return record<Owner>({field_of<Owner, Codec>(name, meaning)}, format);
 }
 
 }  // namespace wheelyard::io

@@ -17,9 +17,8 @@ constexpr std::size_t max_title = 120;
 constexpr std::size_t max_body_bytes = 1u << 20;
 
 // The code says what is wrong, so there is no address of a type.
-struct BlankType {
+struct BlankType : io::OnlyWritten {
     static io::Json to(const Problem&) { return "about:blank"; }
-    static bool from(const io::Json&, Problem&) { return true; }
     static std::string type() { return "text"; }
 };
 constexpr auto problem_record = io::record<Problem>({

@@ -95,13 +95,12 @@ constexpr auto actor_record = io::record<ShownEvent>({
     field<&ShownEvent::actor_name>("actor_name", "what people call the actor; absent: not known",
                                    io::Need::optional, io::Written::if_given),
 });
-struct EventWithName {
+struct EventWithName : io::OnlyWritten {
     static io::Json to(const ShownEvent& shown) {
         io::Json json = catalog::event_to_json(shown.event);
         actor_record.write_into(json, shown);
         return json;
     }
-    static bool from(const io::Json&, ShownEvent&) { return false; }
     static std::string type() { return "object"; }
     static io::Document document() {
         return {.name = {}, .tables = {catalog::event_members(), actor_record.members}};
@@ -117,12 +116,8 @@ constexpr auto audit_record = io::record<ShownAudit>(
         field<&ShownAudit::next>("next", "where the next page begins; null: there is none"),
     },
     "wheelyard.audit/1");
-struct People {
-    wire::NamedTexts names;
-};
-constexpr auto people_record = io::record<People>(
-    {field<wire::TextPairs, &People::names>("names", "what people are called, by the name that lists have")},
-    "wheelyard.people/1");
+constexpr auto people_record = io::record_of<wire::NamedTexts, wire::TextPairs>(
+    "names", "what people are called, by the name that lists have", "wheelyard.people/1");
 
 Reply read_audit(const ApiParts& parts, const Call& call, AuditQuery asked) {
     const auto wanted = check_query(asked);
@@ -163,7 +158,7 @@ Reply read_audit(const ApiParts& parts, const Call& call, AuditQuery asked) {
 
 Reply list_people(const ApiParts& parts, const Call&, const NoArguments&) {
     const auto names = parts.tokens.shown_names();
-    return reply_with(people_record.write({{names.begin(), names.end()}}));
+    return reply_with(people_record.write({names.begin(), names.end()}));
 }
 
 // Who may read the audit log may also learn the names of the people in it.

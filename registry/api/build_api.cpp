@@ -115,18 +115,10 @@ io::Document build_document() {
     return {.name = status::build_format, .tables = {status::build_members(), beside_build_record.members}};
 }
 
-struct ShownBuilds {
-    std::vector<io::Json> builds = {};
-};
-constexpr auto builds_record = io::record<ShownBuilds>(
-    {field<io::ListOf<io::Rendered<build_document>>, &ShownBuilds::builds>("builds", "the newest first")},
-    "wheelyard.builds/1");
-struct KeptLog {
-    std::int64_t log_bytes = 0;
-};
+constexpr auto builds_record = io::record_of<std::vector<io::Json>, io::ListOf<io::Rendered<build_document>>>(
+    "builds", "the newest first", "wheelyard.builds/1");
 constexpr auto build_log_record =
-    io::record<KeptLog>({field<&KeptLog::log_bytes>("log_bytes", "how much of the log the registry has")},
-                        "wheelyard.build_log/1");
+    io::record_of<std::int64_t>("log_bytes", "how much of the log the registry has", "wheelyard.build_log/1");
 
 io::Json other_json(const BuildReport& build, bool may_read_logs) {
     BuildReport brief = shown_to(build, may_read_logs);
@@ -182,7 +174,7 @@ Reply append_build_log(const ApiParts& parts, const Call& call, const LogOfBuild
     if (!may_report(call.who(), of.index, of.site)) return refuse_reporting(call.who());
     const auto size = parts.builds->append_log({of.index, of.site, of.build}, of.offset, call.request.body);
     if (!size) return fail_build(call, size.error());
-    return reply_with(build_log_record.write({*size}));
+    return reply_with(build_log_record.write(*size));
 }
 
 Reply list_builds(const ApiParts& parts, const Call& call, const BuildsWanted& of) {
@@ -199,10 +191,10 @@ Reply list_builds(const ApiParts& parts, const Call& call, const BuildsWanted& o
         return std::max(a.report.began, a.report.ended) > std::max(b.report.began, b.report.ended);
     });
     if (builds.size() > tasks::max_builds_returned) builds.resize(tasks::max_builds_returned);
-    ShownBuilds shown;
+    std::vector<io::Json> shown;
     for (const KeptBuild& build : builds)
-        shown.builds.push_back(other_json(
-            build.report, may_read_logs(parts.config, call.caller, **index, build.report.package)));
+        shown.push_back(other_json(build.report,
+                                   may_read_logs(parts.config, call.caller, **index, build.report.package)));
     return reply_with(builds_record.write(shown));
 }
 

@@ -21,23 +21,18 @@ using io::Json;
 
 template <auto member>
 using InRow = catalog::InRow<member>;
-struct IsQuarantined {
-    static Json to(const catalog::FileRow& row) { return row.state == catalog::FileState::quarantined; }
-    static bool from(const Json&, catalog::FileRow&) { return false; }
-    static std::string type() { return io::Plain<bool>::type(); }
-};
+bool is_quarantined(const catalog::FileRow& row) {
+    return row.state == catalog::FileState::quarantined;
+}
 constexpr auto named_file_record = io::record<catalog::FileRow>({
     io::field_of<catalog::FileRow, InRow<&catalog::FileRow::index>>("index", "the index that has it"),
     io::field_of<catalog::FileRow, InRow<&catalog::FileRow::filename>>("filename", "its name"),
     io::field_of<catalog::FileRow, InRow<&catalog::FileRow::sha256>>("sha256", "its digest"),
-    io::field_of<catalog::FileRow, IsQuarantined>("quarantined", "whether it is in quarantine"),
+    io::field_of<catalog::FileRow, io::Made<is_quarantined, io::Plain<bool>>>("quarantined",
+                                                                              "whether it is in quarantine"),
 });
-struct FoundComponent {
-    Json component;
-};
-constexpr auto component_record = io::record<FoundComponent>({
-    io::field<io::AsIs, &FoundComponent::component>("component", "as [the facts](facts.md) have it"),
-});
+constexpr auto component_record =
+    io::record_of<Json, io::AsIs>("component", "as [the facts](facts.md) have it");
 io::Document named_file_document() {
     return {.name = {}, .tables = {named_file_record.members}};
 }
@@ -52,11 +47,8 @@ constexpr auto contains_record = io::record<ComponentsFound>(
             "not_known", "wheels with more components than are kept, and none that is meant"),
     },
     "wheelyard.contains/1");
-struct NextFile {
-    std::optional<std::string> next;
-};
-constexpr auto next_record = io::record<NextFile>(
-    {io::field<&NextFile::next>("next", "the `after` of the next page; null: there is none")});
+constexpr auto next_record =
+    io::record_of<std::optional<std::string>>("next", "the `after` of the next page; null: there is none");
 
 }  // namespace
 
@@ -92,7 +84,7 @@ void ComponentsFound::look_in(const catalog::FileRow& row, const ComponentQuery&
                                 base::ascii_lower(one.string_or("license", {}))))
             continue;
         Json wheel = found_file_json(row);
-        component_record.write_into(wheel, {one});
+        component_record.write_into(wheel, one);
         found.push_back(std::move(wheel));
         is_found = true;
     }
@@ -127,7 +119,7 @@ base::Result<std::string> find_containing(const catalog::Catalog& catalog, const
         break;
     }
     Json document = all.document();
-    next_record.write_into(document, {std::move(next)});
+    next_record.write_into(document, next);
     return document.render();
 }
 

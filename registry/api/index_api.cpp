@@ -51,12 +51,8 @@ constexpr auto index_record = io::record<ShownIndex>(
         field<io::AsIs, &ShownIndex::keys>("keys", "its table of registry.toml"),
     },
     "wheelyard.index/1");
-struct ShownIndexes {
-    std::vector<ShownIndex> indexes;
-};
-constexpr auto indexes_record = io::record<ShownIndexes>(
-    {field<io::ListOf<io::Nested<index_record>>, &ShownIndexes::indexes>("indexes", "in the file's order")},
-    "wheelyard.index_tables/1");
+constexpr auto indexes_record = io::record_of<std::vector<ShownIndex>, io::ListOf<io::Nested<index_record>>>(
+    "indexes", "in the file's order", "wheelyard.index_tables/1");
 
 struct ShownIndexChanges {
     bool changed = false;
@@ -65,14 +61,10 @@ struct ShownIndexChanges {
     catalog::Serial serial = 0;
     std::string before;
 };
-struct ChangeText {
-    static Json to(const IndexChange& change) { return change.text(); }
-    static bool from(const Json&, IndexChange&) { return false; }
-    static std::string type() { return "text"; }
-};
 constexpr auto index_change_record = io::record<IndexChange>({
     field<&IndexChange::index>("index", "the index"),
-    io::field_of<IndexChange, ChangeText>("change", "`quota_mib: 0 -> 100`, `created` or `removed`"),
+    io::field_of<IndexChange, io::Made<&IndexChange::text, io::Plain<std::string>>>(
+        "change", "`quota_mib: 0 -> 100`, `created` or `removed`"),
 });
 constexpr auto index_changed_record = io::record<ShownIndexChanges>(
     {
@@ -91,9 +83,9 @@ ShownIndex shown_index(const Json& table) {
 }
 
 Reply list_indexes(const ApiParts& parts, const Call&, const NoArguments&) {
-    ShownIndexes shown;
+    std::vector<ShownIndex> shown;
     for (const Json& table : parts.config->index_tables.items())
-        shown.indexes.push_back(shown_index(table));
+        shown.push_back(shown_index(table));
     return reply_with(indexes_record.write(shown));
 }
 

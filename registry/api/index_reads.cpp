@@ -65,18 +65,14 @@ struct Storage {
     std::vector<catalog::ProjectUsage> projects = {};
     std::vector<catalog::Usage> uploaders = {};
 };
-struct DayWord {
-    static io::Json to(std::int64_t day) {
-        return base::render_rfc3339(day * base::day_us).substr(0, day_length);
-    }
-    static bool from(const io::Json&, std::int64_t&) { return false; }
-    static std::string type() { return "text"; }
-};
+std::string day_text(std::int64_t day) {
+    return base::render_rfc3339(day * base::day_us).substr(0, day_length);
+}
 using catalog::DayUsage;
 using catalog::ProjectUsage;
 using catalog::Usage;
 constexpr auto day_record = io::record<DayUsage>({
-    field<DayWord, &DayUsage::day>("day", "`2026-11-20`, in UTC"),
+    field<io::Made<day_text, io::Plain<std::string>>, &DayUsage::day>("day", "`2026-11-20`, in UTC"),
     field<&DayUsage::files>("files", "files that came on it and are there"),
     field<&DayUsage::bytes>("bytes", "their size"),
 });
@@ -271,16 +267,13 @@ Reply read_storage(const ApiParts& parts, const Call& call, const OneIndex& of) 
     });
 }
 
-struct SinceWhen {
-    static io::Json to(const UpstreamFailure& failure) {
-        return base::render_rfc3339(failure.since == 0 ? failure.time : failure.since);
-    }
-    static bool from(const io::Json&, UpstreamFailure&) { return false; }
-    static std::string type() { return io::Moment::type(); }
-};
+std::string since_when(const UpstreamFailure& failure) {
+    return base::render_rfc3339(failure.since == 0 ? failure.time : failure.since);
+}
 constexpr auto upstream_failure_record = io::record<UpstreamFailure>({
     field<io::Moment, &UpstreamFailure::time>("time", "the last one"),
-    io::field_of<UpstreamFailure, SinceWhen>("since", "the first one without a day in between"),
+    io::field_of<UpstreamFailure, io::Made<since_when, io::Moment>>("since",
+                                                                    "the first one without a day in between"),
     field<&UpstreamFailure::count>("count", "since then"),
     field<io::Moment, &UpstreamFailure::next_try>("next_try", "not before"),
     field<&UpstreamFailure::project>("project", "what was asked for"),
@@ -361,19 +354,15 @@ constexpr auto seen_node_record = io::record<SeenNode>({
     field<&SeenNode::row, &nodes::NodeRow::visible>("serial_visible",
                                                     "its pages show every event up to this one"),
 });
-struct ShownNodes {
-    std::vector<SeenNode> nodes;
-};
-constexpr auto nodes_record = io::record<ShownNodes>(
-    {field<io::ListOf<io::Nested<seen_node_record>>, &ShownNodes::nodes>("nodes", "the servers that run")},
-    "wheelyard.nodes/1");
+constexpr auto nodes_record = io::record_of<std::vector<SeenNode>, io::ListOf<io::Nested<seen_node_record>>>(
+    "nodes", "the servers that run", "wheelyard.nodes/1");
 
 // Every valid token may ask: /readyz of each node says the same to everybody. A connection of its own: the
 // lease's is busy.
 Reply list_nodes(const ApiParts& parts, const Call& call, const NoArguments&) {
     const auto seen = parts.store.node_board().and_then([](const auto& board) { return board->nodes(); });
     if (!seen) return fail_read(call, seen.error());
-    return reply_with(nodes_record.write({*seen}));
+    return reply_with(nodes_record.write(*seen));
 }
 
 // Every valid token may ask about public indexes, whose pages show the same projects to everybody.

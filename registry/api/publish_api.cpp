@@ -29,11 +29,8 @@ namespace {
 
 constexpr std::size_t max_body_depth = 4;
 
-struct Audience {
-    std::string audience;
-};
-constexpr auto audience_record = io::record<Audience>(
-    {io::field<&Audience::audience>("audience", "what the identity token must be for")}, "pypi.audience");
+constexpr auto audience_record =
+    io::record_of<std::string>("audience", "what the identity token must be for", "pypi.audience");
 struct Minted {
     bool success = true;
     std::string token;
@@ -210,7 +207,7 @@ tl::unexpected<wire::Problem> no_publisher() {
 Reply read_audience(const ApiParts& parts, const Call&, const NoArguments&) {
     const auto& publishers = parts.config->publishers;
     if (publishers.empty()) return no_publisher();
-    return reply_with(audience_record.write({publishers.front().provider.client_id}));
+    return reply_with(audience_record.write(publishers.front().provider.client_id));
 }
 
 // A token with the rights of the publisher, unless the identity token gave one before.

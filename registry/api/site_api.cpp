@@ -115,22 +115,18 @@ constexpr auto shown_site_record = io::record<ShownSite>({
     field<io::Time, &ShownSite::report, &SiteReport::next_tick>("next_tick", "when its next tick is due",
                                                                 io::Need::optional, io::Written::unless_null),
 });
-struct ShownSites {
-    std::vector<ShownSite> sites = {};
-};
 constexpr auto sites_record =
-    io::record<ShownSites>({field<io::ListOf<io::Nested<shown_site_record>>, &ShownSites::sites>(
-                               "sites", "of the indexes that the caller may know")},
-                           "wheelyard.sites/1");
+    io::record_of<std::vector<ShownSite>, io::ListOf<io::Nested<shown_site_record>>>(
+        "sites", "of the indexes that the caller may know", "wheelyard.sites/1");
 
 Reply list_sites(const ApiParts& parts, const Call& call, const NoArguments&) {
-    ShownSites shown;
+    std::vector<ShownSite> shown;
     const base::UnixMicros now = parts.clock.now();
     for (status::SiteReport& report : parts.sites->list()) {
         if (!may_know(parts.config, call.who(), report.index)) continue;
         const std::int64_t age_s = (now - report.time) / 1'000'000;
         const bool is_late = status::late_ms(report, now).has_value();
-        shown.sites.push_back({std::move(report), age_s, is_late});
+        shown.push_back({std::move(report), age_s, is_late});
     }
     return reply_with(sites_record.write(shown));
 }

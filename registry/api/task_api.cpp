@@ -287,24 +287,15 @@ io::Json json_of(const ApiParts& parts, const wire::Task& task) {
     return json;
 }
 
-struct ShownProblem {
-    io::Json problem;
-};
 constexpr auto refused_task_record =
-    io::record<ShownProblem>({field<io::Rendered<wire::problem_document>, &ShownProblem::problem>(
-        "problem", "why this one is refused")});
+    io::record_of<io::Json, io::Rendered<wire::problem_document>>("problem", "why this one is refused");
 io::Document added_document() {
     io::Document task = task_document();
     task.other = io::document_of<refused_task_record>;
     return task;
 }
-struct AddedTasks {
-    std::vector<io::Json> tasks = {};
-};
-constexpr auto added_record =
-    io::record<AddedTasks>({field<io::ListOf<io::Rendered<added_document>>, &AddedTasks::tasks>(
-                               "tasks", "each a task or its problem, in the order of the request")},
-                           "wheelyard.added_tasks/1");
+constexpr auto added_record = io::record_of<std::vector<io::Json>, io::ListOf<io::Rendered<added_document>>>(
+    "tasks", "each a task or its problem, in the order of the request", "wheelyard.added_tasks/1");
 
 wire::Answered<wire::Task> visible_task(const ApiParts& parts, const Call& call, std::string_view id) {
     auto task = parts.tasks->find(id);
@@ -418,11 +409,11 @@ Reply add_tasks(const ApiParts& parts, const Call& call, const NoArguments&) {
         return refuse("task.body", "The body is not a list of tasks", std::to_string(count),
                       "send {\"format\":\"" + std::string(task_list_format) + "\",\"tasks\":[…]} with 1 to " +
                           std::to_string(wire::max_tasks_added) + " tasks");
-    AddedTasks added;
+    std::vector<io::Json> added;
     for (const io::Json& wanted : document->items("tasks")) {
         const auto task = add_one(parts, call, wanted.render());
-        added.tasks.push_back(task ? json_of(parts, *task)
-                                   : refused_task_record.write({wire::problem_to_json(task.error())}));
+        added.push_back(task ? json_of(parts, *task)
+                             : refused_task_record.write(wire::problem_to_json(task.error())));
     }
     return reply_with(added_record.write(added));
 }

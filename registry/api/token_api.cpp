@@ -124,11 +124,8 @@ constexpr auto tokens_record = io::record<ShownTokens>(
                                     Need::optional, io::Written::unless_null),
     },
     "wheelyard.tokens/1");
-struct RevokedAgent {
-    std::string agent;
-};
-constexpr auto revoked_record = io::record<RevokedAgent>(
-    {field<&RevokedAgent::agent>("agent", "its name: agent:SITE")}, "wheelyard.agent_revoked/1");
+constexpr auto revoked_record =
+    io::record_of<std::string>("agent", "its name: agent:SITE", "wheelyard.agent_revoked/1");
 struct ForgottenPerson {
     std::string person;
     std::size_t tokens = 0;
@@ -280,7 +277,7 @@ Reply revoke_agent(const ApiParts& parts, const Call& call, const EnrolledSite& 
     if (!is_enrolled)
         return fail_token(call, base::Error{"agent.unknown", "No agent of this site is enrolled", of.site,
                                             "wheelyard-registry token list shows the agents: agent:SITE"});
-    return reply_with(revoked_record.write({agent_name(of.site)}));
+    return reply_with(revoked_record.write(agent_name(of.site)));
 }
 
 // All log-ins of a person, and with them the name that people see.

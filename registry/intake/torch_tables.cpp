@@ -29,20 +29,14 @@ struct ShownFit {
     inspect::TorchFit fit;
 };
 using inspect::TorchFit;
-struct FitWord {
-    static io::Json to(const ShownFit& shown) { return inspect::fit_text(shown.fit.fit); }
-    static bool from(const io::Json&, ShownFit&) { return false; }
+struct FitWord : io::Made<inspect::fit_text, io::Plain<std::string>> {
     static std::string type() { return "one of yes, no, unknown"; }
 };
-struct ReasonWord {
-    static io::Json to(const ShownFit& shown) { return inspect::fit_reason_text(shown.fit.reason); }
-    static bool from(const io::Json&, ShownFit&) { return false; }
-    static std::string type() { return "text"; }
-};
+using ReasonWord = io::Made<inspect::fit_reason_text, io::Plain<std::string>>;
 constexpr auto fit_record = io::record<ShownFit>({
     io::field<&ShownFit::filename>("filename", "the wheel of torch"),
-    io::field_of<ShownFit, FitWord>("fits", "whether it can be loaded with that torch"),
-    io::field_of<ShownFit, ReasonWord>("reason", "why, as a word: `symbols_missing`"),
+    io::field<FitWord, &ShownFit::fit, &TorchFit::fit>("fits", "whether it can be loaded with that torch"),
+    io::field<ReasonWord, &ShownFit::fit, &TorchFit::reason>("reason", "why, as a word: `symbols_missing`"),
     io::field<&ShownFit::fit, &TorchFit::sentence>("sentence", "why, for people"),
     io::field<&ShownFit::fit, &TorchFit::used>("names", "how many names of torch it uses"),
     io::field<&ShownFit::fit, &TorchFit::missing>("missing", "how many of these torch lacks"),

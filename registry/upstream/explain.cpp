@@ -56,14 +56,13 @@ constexpr auto shown_failure_record = io::record<ShownFailure>({
     io::field<&ShownFailure::advice>("advice", "likewise", Need::optional, io::Written::if_given),
 });
 
-struct ShownCounts {
+struct ShownCounts : io::OnlyWritten {
     static io::Json to(const std::map<std::string, std::int64_t>& counts) {
         io::Json json = io::Json::object();
         for (const auto& [name, count] : counts)
             json.set(name, count);
         return json;
     }
-    static bool from(const io::Json&, std::map<std::string, std::int64_t>&) { return false; }
     static std::string type() { return "object of numbers"; }
 };
 
@@ -87,13 +86,10 @@ struct ShownStep {
     std::string advice = {};
     std::optional<ShownFailure> last_failure = {};
 };
-struct SomeHosts {
-    static io::Json to(const ShownStep& step) {
-        return step.hosts_not_permitted.empty() ? io::Json() : io::Json::array_of(step.hosts_not_permitted);
-    }
-    static bool from(const io::Json&, ShownStep&) { return false; }
-    static std::string type() { return "list of: text"; }
-};
+io::Json some_hosts(const std::set<std::string>& hosts) {
+    return hosts.empty() ? io::Json() : io::Json::array_of(hosts);
+}
+using SomeHosts = io::Made<some_hosts, io::Plain<std::set<std::string>>>;
 constexpr auto step_record = io::record<ShownStep>({
     io::field<&ShownStep::index>("index", "of an index: its name", Need::optional, io::Written::if_given),
     io::field<&ShownStep::has>("has", "whether it has files of the project", Need::optional,
@@ -118,8 +114,9 @@ constexpr auto step_record = io::record<ShownStep>({
                                    io::Written::unless_null),
     io::field<ShownCounts, &ShownStep::withheld>("withheld", "how many not, by the reason", Need::optional,
                                                  io::Written::unless_null),
-    io::field_of<ShownStep, SomeHosts>("hosts_not_permitted", "hosts of links that `hosts` does not name",
-                                       Need::optional, io::Written::unless_null),
+    io::field<SomeHosts, &ShownStep::hosts_not_permitted>("hosts_not_permitted",
+                                                          "hosts of links that `hosts` does not name",
+                                                          Need::optional, io::Written::unless_null),
     io::field<&ShownStep::asked>("asked", "for administrators: where the page was asked for", Need::optional,
                                  io::Written::if_given),
     io::field<&ShownStep::advice>("advice", "likewise", Need::optional, io::Written::if_given),

@@ -32,11 +32,8 @@ constexpr auto failure_record = io::record<U>({
     io::field<&U::is_upstream_wide>("is_upstream_wide", "no request to the upstream would have succeeded"),
 });
 
-struct FailureList {
-    std::vector<UpstreamFailure> failures = {};
-};
-constexpr auto list_record = io::record<FailureList>({
-    io::field<io::ListOf<io::Nested<failure_record>>, &FailureList::failures>(
+constexpr auto list_record = io::record<std::vector<U>>({
+    io::field_of<std::vector<U>, io::ListOf<io::Nested<failure_record>>>(
         "failures", "one for each project, the newest last", io::Need::valid),
 });
 
@@ -85,7 +82,7 @@ void LastFailures::note(const std::string& cache_index, UpstreamFailure failure)
     while (known.is_newer) {
         known.is_newer = false;
         io::Json json = io::Json::object({{"format", failures_format}});
-        list_record.write_into(json, FailureList{all});
+        list_record.write_into(json, all);
         lock.unlock();
         const base::Status saved = write_(failures_file(folder_, cache_index), json.render());
         if (!saved) io::log_error("upstream.failure_not_stored", {{"error", saved.error().text()}});
@@ -99,10 +96,10 @@ std::vector<UpstreamFailure> read_last_failures(const std::filesystem::path& fol
     const auto text = base::read_file(failures_file(folder, cache_index), max_failures_file_bytes);
     if (!text) return {};
     const auto json = io::parse_json(*text);
-    FailureList list;
+    std::vector<UpstreamFailure> list;
     if (!json || json->string_or("format", "") != failures_format || !list_record.read(*json, list))
         return {};
-    return std::move(list.failures);
+    return list;
 }
 
 std::optional<UpstreamFailure> find_last_failure(const std::filesystem::path& folder,
