@@ -38,7 +38,7 @@ constexpr auto user_request_record = io::record<RequestReport>({
 });
 
 // With what the file says, and no agent does.
-struct SiteOfIndex {
+struct SiteOfIndex : io::OnlyWritten {
     static Json to(SiteReport report) {
         for (NodeReport& node : report.nodes) {
             node.gpu_code.clear();
@@ -48,11 +48,6 @@ struct SiteOfIndex {
             }
         }
         return site_report_json(report);
-    }
-    static bool from(const Json& json, SiteReport& into) {
-        auto report = site_report_of(json);
-        if (report) into = *std::move(report);
-        return report.has_value();
     }
     static std::string type() { return "object"; }
     static io::Document document() { return site_report_document(); }

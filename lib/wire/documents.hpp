@@ -1,8 +1,7 @@
 // The tables of the documents of this folder, for those who describe them (lib/io/schema.hpp).
 #pragma once
 
-#include <string>
-
+#include "lib/base/text/words.hpp"
 #include "lib/io/record.hpp"
 #include "lib/wire/task.hpp"
 
@@ -15,11 +14,11 @@ namespace wheelyard::wire {
 [[nodiscard]] io::Document outcome_document();
 [[nodiscard]] io::Document wheel_provenance_document();
 
-// The codec of a task's state.
-struct TaskStateText {
-    static io::Json to(TaskState state);
-    static bool from(const io::Json& json, TaskState& into);
-    static std::string type();
-};
+inline constexpr auto task_states = base::words<TaskState>({{TaskState::awaits_approval, "awaits_approval"},
+                                                            {TaskState::queued, "queued"},
+                                                            {TaskState::claimed, "claimed"},
+                                                            {TaskState::done, "done"},
+                                                            {TaskState::failed, "failed"},
+                                                            {TaskState::cancelled, "cancelled"}});
 
 }  // namespace wheelyard::wire

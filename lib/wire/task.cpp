@@ -8,7 +8,6 @@
 
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/utf8.hpp"
-#include "lib/base/text/words.hpp"
 #include "lib/wheel/filename.hpp"
 #include "lib/wheel/name.hpp"
 #include "lib/wheel/version.hpp"
@@ -36,13 +35,6 @@ bool is_hex(std::string_view text, std::size_t digits) {
 bool is_sha256(std::string_view text) {
     return is_hex(text, sha256_digits);
 }
-
-constexpr auto states = base::words<TaskState>({{TaskState::awaits_approval, "awaits_approval"},
-                                                {TaskState::queued, "queued"},
-                                                {TaskState::claimed, "claimed"},
-                                                {TaskState::done, "done"},
-                                                {TaskState::failed, "failed"},
-                                                {TaskState::cancelled, "cancelled"}});
 
 constexpr auto request_record = io::record<TaskRequest>({
     field<&TaskRequest::index>("index", "the index whose site should build it"),
@@ -72,7 +64,7 @@ struct ApprovedBy {
 // The members of a task after those of its request.
 constexpr auto task_record = io::record<Task>({
     field<&Task::id>("id", "the task's ID", Need::required),
-    field<io::WordOf<states>, &Task::state>("state", "as above", Need::required),
+    field<io::WordOf<task_states>, &Task::state>("state", "as above", Need::required),
     field<&Task::reason>("reason", "explains the state to people"),
     field<&Task::asked_by>("asked_by", "the token's name, or `local:USER`"),
     io::field_of<Task, ApprovedBy>(
@@ -96,23 +88,14 @@ constexpr auto outcome_of_task = io::record<Task>({
 });
 
 // Without its outcome.
-struct InList {
+struct InList : io::OnlyWritten {
     static Json to(const Task& task) { return task_row_json(task); }
-    static bool from(const Json& json, Task& into) {
-        auto task = parse_task(json.render());
-        if (task) into = *std::move(task);
-        return task.has_value();
-    }
     static std::string type() { return "object"; }
     static io::Document document() { return task_document(); }
 };
 
-struct TaskList {
-    std::vector<Task> tasks;
-};
-constexpr auto tasks_record = io::record<TaskList>(
-    {field<io::ListOf<InList>, &TaskList::tasks>("tasks", "the tasks, without outcomes")},
-    "wheelyard.tasks/1");
+constexpr auto tasks_record = io::record_of<std::vector<Task>, io::ListOf<InList>>(
+    "tasks", "the tasks, without outcomes", "wheelyard.tasks/1");
 constexpr auto claimed_record = io::record<Claimed>(
     {
         field<&Claimed::index>("index", "the index that the wheels are uploaded to"),
@@ -234,22 +217,12 @@ Result<std::vector<Task>> tasks_in(const Json& document) {
 
 }  // namespace
 
-Json TaskStateText::to(TaskState state) {
-    return io::WordOf<states>::to(state);
-}
-bool TaskStateText::from(const Json& json, TaskState& into) {
-    return io::WordOf<states>::from(json, into);
-}
-std::string TaskStateText::type() {
-    return io::WordOf<states>::type();
-}
-
 std::string_view task_state_text(TaskState state) {
-    return states.text(state);
+    return task_states.text(state);
 }
 
 std::optional<TaskState> parse_task_state(std::string_view text) {
-    return states.find(text);
+    return task_states.find(text);
 }
 
 std::string_view site_of_agent(std::string_view agent) {
@@ -345,7 +318,7 @@ Json task_row_json(const Task& task) {
 }
 
 std::string render_tasks(const std::vector<Task>& tasks) {
-    return tasks_record.write({tasks}).render();
+    return tasks_record.write(tasks).render();
 }
 
 Result<Task> parse_task(std::string_view body) {

@@ -73,7 +73,7 @@ BuildReport shown_to(const BuildReport& build, bool may_read_logs) {
 using RequestsOfBuild = std::vector<wire::Task>;
 constexpr auto request_of_build_record = io::record<wire::Task>({
     field<&wire::Task::id>("id", "the request's ID"),
-    field<wire::TaskStateText, &wire::Task::state>("state", "the state of the task (task.md)"),
+    field<io::WordOf<wire::task_states>, &wire::Task::state>("state", "the state of the task (task.md)"),
     field<io::Moment, &wire::Task::asked>("asked", "when"),
 });
 // What the registry adds to the report: of lists the first row, of one build the others.

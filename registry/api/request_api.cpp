@@ -112,7 +112,7 @@ constexpr auto shown_request_record = io::record<ShownRequest>(
         field<&ShownRequest::task, &Task::request, &TaskRequest::version>("version", "one exact version"),
         field<&ShownRequest::task, &Task::request, &TaskRequest::python>("python", "`3.11`"),
         field<&ShownRequest::task, &Task::request, &TaskRequest::accelerator>("accelerator", "or empty"),
-        field<wire::TaskStateText, &ShownRequest::task, &Task::state>("state", "that of the task"),
+        field<io::WordOf<wire::task_states>, &ShownRequest::task, &Task::state>("state", "that of the task"),
         field<&ShownRequest::task, &Task::reason>("reason", "explains the state to people, or empty"),
         field<io::Moment, &ShownRequest::task, &Task::asked>("asked", "when it was added"),
         field<io::Moment, &ShownRequest::task, &Task::changed>("changed", "when it entered its state"),
