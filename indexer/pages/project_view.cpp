@@ -48,14 +48,19 @@ std::optional<Release> parse_release(std::string_view version) {
     return Release{numbers[0] << 32 | numbers[1], numbers[2] << 32 | numbers[3]};
 }
 
-// Sorts by key, then by version text and file name, so that "1.0" and "1.0.0" files each stay together.
-template <typename Key, typename IsBefore>
-void sort_by(const std::vector<Key>& keys, std::vector<catalog::FileRow>& files, IsBefore is_before) {
+// By key, then by version text and file name, so that "1.0" and "1.0.0" files each stay together.
+template <typename Key>
+bool is_before(const Key& a, const ListedFile& first, const Key& b, const ListedFile& second) {
+    if (a < b) return true;
+    if (b < a) return false;
+    return std::tie(first.version, first.filename) < std::tie(second.version, second.filename);
+}
+
+template <typename Key>
+void sort_by(const std::vector<Key>& keys, std::vector<catalog::FileRow>& files) {
+    const auto listed = [&](std::size_t at) { return ListedFile{files[at].version, files[at].filename}; };
     const auto is_earlier = [&](std::size_t a, std::size_t b) {
-        if (is_before(keys[a], keys[b])) return true;
-        if (is_before(keys[b], keys[a])) return false;
-        if (files[a].version != files[b].version) return files[a].version < files[b].version;
-        return files[a].filename < files[b].filename;
+        return is_before(keys[a], listed(a), keys[b], listed(b));
     };
     // Files usually come in upload order, which is often sorted already.
     std::size_t in_order = 1;
@@ -72,17 +77,18 @@ void sort_by(const std::vector<Key>& keys, std::vector<catalog::FileRow>& files,
     files = std::move(sorted);
 }
 
+// An invalid version is nullopt, which is before all others.
+std::optional<wheel::Version> version_of(std::string_view text) {
+    auto version = wheel::Version::parse(text);
+    return version ? std::optional(std::move(*version)) : std::nullopt;
+}
+
 void sort_by_version(std::vector<catalog::FileRow>& files) {
     std::vector<std::optional<wheel::Version>> versions;
     versions.reserve(files.size());
-    for (const auto& row : files) {
-        auto version = wheel::Version::parse(row.version);
-        versions.push_back(version ? std::optional(std::move(*version)) : std::nullopt);
-    }
-    sort_by(versions, files, [](const auto& a, const auto& b) {
-        if (!a || !b) return !a && b.has_value();
-        return *a < *b;
-    });
+    for (const auto& row : files)
+        versions.push_back(version_of(row.version));
+    sort_by(versions, files);
 }
 
 void sort_files(std::vector<catalog::FileRow>& files) {
@@ -93,7 +99,7 @@ void sort_files(std::vector<catalog::FileRow>& files) {
         if (!release) return sort_by_version(files);
         releases.push_back(*release);
     }
-    sort_by(releases, files, [](const Release& a, const Release& b) { return a < b; });
+    sort_by(releases, files);
 }
 
 }  // namespace
@@ -104,15 +110,7 @@ ProjectView make_project_view(std::string project, std::vector<catalog::FileRow>
 }
 
 bool is_listed_before(const ListedFile& first, const ListedFile& second) {
-    const auto a = wheel::Version::parse(first.version);
-    const auto b = wheel::Version::parse(second.version);
-    if (a && b) {
-        if (*a < *b) return true;
-        if (*b < *a) return false;
-    } else if (a || b) {
-        return b.has_value();
-    }
-    return std::tie(first.version, first.filename) < std::tie(second.version, second.filename);
+    return is_before(version_of(first.version), first, version_of(second.version), second);
 }
 
 bool is_offered(const catalog::FileRow& row, catalog::ProjectStatus status) {
