@@ -51,11 +51,13 @@ struct ListedFile {
 
 // A project as the catalog has it now: its page in `index`, and the files that no page may list. Inherited
 // rows have `index` as their index, because each index has its own copy of the files.
+class ProjectRows;
 struct CatalogView {
     std::string source;  // the index that supplies the files
     ProjectView view;
     std::vector<catalog::FileRow> hidden;
-    bool is_whole = true;  // false: only the files that changed (kept_pages.hpp)
+    ProjectRows* kept = nullptr;  // of the files that it lacks, as they did not change; null: it is whole
+    [[nodiscard]] bool is_whole() const { return kept == nullptr; }
 };
 struct ProjectToRead {
     std::string index;

@@ -43,7 +43,7 @@ base::Result<std::set<TreeFile>> gone_from_project(const catalog::Catalog& catal
         std::copy_if(indexes.begin(), indexes.end(), std::back_inserter(others),
                      [&](const std::string& index) { return index != found.source; });
         WHEELYARD_TRY(add_files_of(catalog, others, name.project, gone));
-    } else if (found.is_whole && inheritance.inherits(name.index) && is_first_of_source(touched, found)) {
+    } else if (found.is_whole() && inheritance.inherits(name.index) && is_first_of_source(touched, found)) {
         WHEELYARD_TRY(add_files_of(catalog, inheritance.order(name.index), name.project, gone));
     }
     if (gone.empty()) return gone;

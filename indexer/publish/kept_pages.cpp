@@ -34,11 +34,12 @@ base::Status KeptPages::follow(const catalog::Catalog& catalog, const catalog::I
     return {};
 }
 
-base::Result<ProjectRows*> KeptPages::read(const catalog::Catalog& catalog,
-                                           const TouchedProjects::value_type& touched, CatalogView& found) {
+base::Status KeptPages::read(const catalog::Catalog& catalog, const TouchedProjects::value_type& touched,
+                             CatalogView& found) {
     const auto& [name, what] = touched;
     const auto kept = projects_.find(name);
-    if (kept == projects_.end()) return nullptr;
+    found.kept = nullptr;
+    if (kept == projects_.end()) return {};
     Project& project = kept->second;
     // After a run that failed, these may be more than those that changed since: the run places them all.
     project.changed.insert(what.filenames.begin(), what.filenames.end());
@@ -47,9 +48,9 @@ base::Result<ProjectRows*> KeptPages::read(const catalog::Catalog& catalog,
     if (what.is_every_file || what.is_moved || what.from != std::set{project.source} ||
         project.changed.contains("") || project.changed.size() > max_changed_files || is_of_variants) {
         projects_.erase(kept);
-        return nullptr;
+        return {};
     }
-    found = {.source = project.source, .view = project.head, .hidden = {}, .is_whole = false};
+    found = {.source = project.source, .view = project.head, .hidden = {}, .kept = &project.rows};
     for (const std::string& filename : project.changed) {
         WHEELYARD_ASSIGN(auto row, catalog.file(project.source, filename));
         if (!row) continue;
@@ -59,13 +60,13 @@ base::Result<ProjectRows*> KeptPages::read(const catalog::Catalog& catalog,
     }
     for (const std::string& filename : project.changed)
         project.rows.remove(filename);
-    return &project.rows;
+    return {};
 }
 
 void KeptPages::note_written(const ProjectName& name, const CatalogView& found, ProjectRows& rows) {
-    if (found.is_whole && (rows.size() < min_files_ || !found.view.variants.empty())) return forget(name);
+    if (found.is_whole() && (rows.size() < min_files_ || !found.view.variants.empty())) return forget(name);
     Project& project = projects_[name];
-    if (found.is_whole) {
+    if (found.is_whole()) {
         project.source = found.source;
         project.head = {.project = found.view.project,
                         .files = {},

@@ -43,11 +43,10 @@ class KeptPages {
                                       const catalog::Inheritance& inheritance, catalog::Serial until,
                                       const std::string& root_url);
     [[nodiscard]] bool has(const ProjectName& name) const { return projects_.contains(name); }
-    // The rows of the files that did not change; those that did replace `found`, which is not whole then.
-    // null: the project has to be read as a whole, and its rows are forgotten.
-    [[nodiscard]] base::Result<ProjectRows*> read(const catalog::Catalog& catalog,
-                                                  const TouchedProjects::value_type& touched,
-                                                  CatalogView& found);
+    // The files that changed replace `found`, which is not whole then. It is whole, and unspecified: the
+    // project has to be read as a whole, and its rows are forgotten.
+    [[nodiscard]] base::Status read(const catalog::Catalog& catalog,
+                                    const TouchedProjects::value_type& touched, CatalogView& found);
     // The pages of `rows` are written, which have all that was found. Takes the rows of a whole project that
     // is large enough.
     void note_written(const ProjectName& name, const CatalogView& found, ProjectRows& rows);

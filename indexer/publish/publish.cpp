@@ -431,9 +431,9 @@ class PublishRun {
         const bool had_variants = has_lost || std::any_of(gone.begin(), gone.end(), [](const TreeFile& file) {
                                       return catalog::is_variant_wheel(file.filename);
                                   });
-        ProjectRows& rows = project.rows != nullptr ? *project.rows : rows_;
-        if (found.is_whole) rows.render(found.view);
-        for (std::size_t at = 0; !found.is_whole && at < found.view.files.size(); ++at)
+        ProjectRows& rows = found.is_whole() ? rows_ : *found.kept;
+        if (found.is_whole()) rows.render(found.view);
+        for (std::size_t at = 0; !found.is_whole() && at < found.view.files.size(); ++at)
             rows.put(found.view.files[at], found.view);
         WHEELYARD_TRY(publish_pages(name, found.view, rows, done));
         if (settings_.kept != nullptr && has_lost) settings_.kept->forget(name);

@@ -41,8 +41,8 @@ base::Result<std::span<ProjectRead>> TouchedViews::read_some(std::size_t max_row
         project.touched = order_[next_];
         project.is_shown = true;
         project.read_at = 0;
-        WHEELYARD_ASSIGN(project.rows, kept_->read(catalog_, *project.touched, project.found));
-        if (project.rows != nullptr) {
+        WHEELYARD_TRY(kept_->read(catalog_, *project.touched, project.found));
+        if (!project.found.is_whole()) {
             ++next_;
             return std::span(read_).first(1);
         }
@@ -56,8 +56,7 @@ base::Result<std::span<ProjectRead>> TouchedViews::read_some(std::size_t max_row
     std::vector<ProjectToRead> wanted;
     for (std::size_t at = 0; at < at_once; ++at) {
         read_[at].touched = order_[next_ + at];
-        read_[at].rows = nullptr;
-        read_[at].found.is_whole = true;
+        read_[at].found.kept = nullptr;
         const ProjectName& name = read_[at].touched->first;
         wanted.push_back({.index = name.index, .project = name.project, .found = &read_[at].found});
     }

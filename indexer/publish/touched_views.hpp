@@ -24,7 +24,6 @@ struct ProjectRead {
     bool is_shown = false;  // by its index; otherwise `found` is unspecified
     CatalogView found = {};
     catalog::Serial read_at = 0;  // the catalog's last serial at that time; 0: unknown
-    ProjectRows* rows = nullptr;  // of the files that `found` does not have, unless it is whole
 };
 
 class TouchedViews {

@@ -35,8 +35,8 @@ Seen read_all(const catalog::Catalog& catalog, const TouchedProjects& touched, s
         std::size_t rows = 0;
         for (const ProjectRead& project : read) {
             const auto& [index, name] = project.touched->first;
-            const auto& [source, view, hidden, is_whole] = project.found;
-            CHECK(is_whole);
+            const auto& [source, view, hidden, kept] = project.found;
+            CHECK(kept == nullptr);
             rows += 1;
             if (!project.is_shown) {
                 seen.missing.push_back(index + "/" + name);
