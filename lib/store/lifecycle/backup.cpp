@@ -150,26 +150,11 @@ base::Result<BackupReport> back_up(const database::Place& store, const blobs::Bl
     return report;
 }
 
-namespace {
-
-constexpr std::string_view note_format = "wheelyard.last-backup/1";
-
-fs::path note_file(const fs::path& data) {
-    return data / "last-backup.json";
-}
-
-}  // namespace
-
 base::Status note_backup(const fs::path& data, base::UnixMicros time) {
-    return base::replace_file(note_file(data),
-                              io::Json::object({{"format", note_format}, {"time", time}}).render() + "\n",
-                              base::private_file_mode);
-}
-
-base::UnixMicros last_backup(const fs::path& data) {
-    const auto text = base::read_file(note_file(data), max_verify_state_bytes);
-    const auto note = text ? io::parse_json(*text) : tl::unexpected(text.error());
-    return note && note->string_or("format", "") == note_format ? note->int_or("time", 0) : 0;
+    return base::replace_file(
+        data / last_backup_file,
+        io::Json::object({{"format", last_backup_format}, {"time", time}}).render() + "\n",
+        base::private_file_mode);
 }
 
 base::Result<BackupReport> restore(const fs::path& from, const database::Place& store,

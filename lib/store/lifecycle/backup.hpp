@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lib/base/clock.hpp"
@@ -51,9 +52,10 @@ using BackupStep = std::function<base::Status()>;
                                                  const base::Clock& clock,
                                                  const BackupProgress& progress = {},
                                                  const BackupStep& before_catalog = {});
-// `data`/last-backup.json: when the last complete backup was made. A backup that lacks blobs is complete.
+// When the last complete backup was made, for last_finished(). A backup that lacks blobs is complete.
+inline constexpr std::string_view last_backup_file = "last-backup.json";
+inline constexpr std::string_view last_backup_format = "wheelyard.last-backup/1";
 [[nodiscard]] base::Status note_backup(const std::filesystem::path& data, base::UnixMicros time);
-[[nodiscard]] base::UnixMicros last_backup(const std::filesystem::path& data);  // 0: none
 
 // "backup.store_there": `store` has a catalog already.
 [[nodiscard]] base::Result<BackupReport> restore(const std::filesystem::path& from,

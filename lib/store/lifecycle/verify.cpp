@@ -19,6 +19,7 @@
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/io/json.hpp"
+#include "lib/store/lifecycle/backup.hpp"
 
 namespace wheelyard::lifecycle {
 namespace {
@@ -568,8 +569,9 @@ base::Result<bool> restore_from(const std::filesystem::path& file, const std::st
 base::UnixMicros last_finished(const std::filesystem::path& state_file) {
     const auto text = base::read_file(state_file, max_verify_state_bytes);
     const auto document = text ? io::parse_json(*text) : tl::unexpected(text.error());
-    if (!document || document->string_or("format", "") != format_name) return 0;
-    return document->int_or("finished", 0);
+    const std::string format = document ? document->string_or("format", "") : "";
+    if (format == format_name) return document->int_or("finished", 0);
+    return format == last_backup_format ? document->int_or("time", 0) : 0;
 }
 
 base::Result<VerifyReport> verify(const LifecycleParts& place, base::Clock& clock,

@@ -87,7 +87,8 @@ struct VerifyHooks {
 [[nodiscard]] base::Result<bool> restore_from(const std::filesystem::path& file, const std::string& sha256,
                                               const blobs::BlobStore& blobs);
 
-// When the last run with this state file was complete, whatever it found; 0: none was.
+// When the last run with this state file, or the backup of this note, was complete, whatever it found; 0:
+// none was.
 [[nodiscard]] base::UnixMicros last_finished(const std::filesystem::path& state_file);
 
 // Error "verify.reader": see above.

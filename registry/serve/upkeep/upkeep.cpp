@@ -57,7 +57,7 @@ void Upkeep::look() {
     seen.has_reserve = config->room().has_reserve();
     seen.last_scrub = std::max(lifecycle::last_finished(config->store / "scrub.json"),
                                lifecycle::last_finished(config->store / "verify.json"));
-    seen.last_backup = lifecycle::last_backup(config->store);
+    seen.last_backup = lifecycle::last_finished(config->store / lifecycle::last_backup_file);
     const std::lock_guard lock(mutex_);
     if (seen.write_failure != seen_.write_failure)
         io::log_warn("upkeep.write", {{"failure", !written        ? written.error().text()
