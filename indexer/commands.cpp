@@ -10,6 +10,7 @@
 #include "indexer/tree/disk.hpp"
 #include "indexer/wheel_list/wheel_list_file.hpp"
 #include "lib/base/process/user.hpp"
+#include "lib/base/progress_pace.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/utf8.hpp"
 #include "lib/io/json.hpp"
@@ -41,14 +42,10 @@ void become_owner_of(const database::Place& store, const std::filesystem::path& 
     base::become_owner_of(store.folder);
 }
 
-constexpr base::UnixMicros progress_interval_us = 2 * base::second_us;
-
-// The first line comes after the interval: most runs take less.
 PublishProgress show_progress(const base::Clock& clock, std::ostream& err) {
-    return [&clock, &err, shown = clock.now()](std::string_view what, std::size_t done,
-                                               std::size_t projects) mutable {
-        if (clock.now() - shown < progress_interval_us) return;
-        shown = clock.now();
+    return [&err, pace = base::ProgressPace(clock)](std::string_view what, std::size_t done,
+                                                    std::size_t projects) mutable {
+        if (!pace.is_due()) return;
         err << "publish: " << what << " of " << done << " of " << projects << " projects\n" << std::flush;
     };
 }

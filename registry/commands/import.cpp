@@ -13,6 +13,7 @@
 #include "lib/base/files/file.hpp"
 #include "lib/base/process/terminal.hpp"
 #include "lib/base/process/user.hpp"
+#include "lib/base/progress_pace.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/inspect.hpp"
 #include "lib/io/json.hpp"
@@ -46,7 +47,6 @@ struct ImportArguments {
 
 // Files that are imported before their pages are written: an import that is stopped has shown the rest.
 constexpr std::size_t max_unshown = 500;
-constexpr std::int64_t told_every_us = 2'000'000;
 
 namespace fs = std::filesystem;
 
@@ -230,26 +230,23 @@ base::Result<std::vector<std::string>> with_folders_expanded(const std::vector<s
     return wheels;
 }
 
-// The first line comes after the interval: most runs take less.
 class ImportProgress {
   public:
     ImportProgress(std::size_t files, const base::Clock& clock, bool quiet)
-        : files_(files), clock_(clock), quiet_(quiet) {}
+        : files_(files), pace_(clock), quiet_(quiet) {}
     void note(const base::Result<Imported>& one) {
         ++done_;
         if (one && one->already_there) ++there_;
         if (one) bytes_ += one->row.size_bytes;
-        if (quiet_ || clock_.now() - shown_ < told_every_us) return;
-        shown_ = clock_.now();
+        if (quiet_ || !pace_.is_due()) return;
         base::print(stderr, "import: %zu of %zu files, %s; %zu were there already\n", done_, files_,
                     base::render_bytes(bytes_).c_str(), there_);
     }
 
   private:
     const std::size_t files_;
-    const base::Clock& clock_;
+    base::ProgressPace pace_;
     const bool quiet_;
-    base::UnixMicros shown_ = clock_.now();
     std::size_t done_ = 0;
     std::size_t there_ = 0;
     std::uint64_t bytes_ = 0;

@@ -10,6 +10,7 @@
 #include "lib/base/files/file.hpp"
 #include "lib/base/process/terminal.hpp"
 #include "lib/base/process/user.hpp"
+#include "lib/base/progress_pace.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "lib/store/lifecycle/backup.hpp"
@@ -38,7 +39,6 @@ struct MaintenanceArguments {
     bool quiet = false;
 };
 
-constexpr std::int64_t progress_interval_us = 2'000'000;
 void add_quiet(CLI::App& command, MaintenanceArguments& arguments) {
     command.add_flag("-q,--quiet", arguments.quiet, "No progress on standard error");
 }
@@ -156,13 +156,12 @@ base::Result<lifecycle::VerifyReport> verify_once(const MaintenanceArguments& ar
                                                   const OpenPublisher& open_publisher, base::Clock& clock) {
     WHEELYARD_ASSIGN(const auto store, open_store(config, open_publisher));
     const lifecycle::LifecycleParts place = store->place(clock);
-    base::UnixMicros shown = clock.now();
+    base::ProgressPace pace(clock);
     const lifecycle::VerifyHooks hooks{
         .show = [&store](const std::vector<catalog::FileName>& files) { return store->show(files); },
         .progress =
             [&](const lifecycle::VerifyProgress& progress) {
-                if (arguments.quiet || clock.now() - shown < progress_interval_us) return;
-                shown = clock.now();
+                if (arguments.quiet || !pace.is_due()) return;
                 base::print(stderr, "verify: %.0f %%, %llu blobs, %s\n", progress.fraction * 100,
                             static_cast<unsigned long long>(progress.blobs),
                             base::render_bytes(progress.bytes).c_str());
@@ -194,12 +193,11 @@ base::Status run_verify(const MaintenanceArguments& arguments, const OpenPublish
         "copy the blobs from a backup and repeat this; either releases them");
 }
 
-// The first line comes after the interval: most runs take less.
 lifecycle::BackupProgress show_progress(const MaintenanceArguments& arguments, const char* command,
                                         const base::Clock& clock) {
-    return [&arguments, command, &clock, shown = clock.now()](const lifecycle::BackupReport& so_far) mutable {
-        if (arguments.quiet || clock.now() - shown < progress_interval_us) return;
-        shown = clock.now();
+    return [&arguments, command,
+            pace = base::ProgressPace(clock)](const lifecycle::BackupReport& so_far) mutable {
+        if (arguments.quiet || !pace.is_due()) return;
         base::print(stderr, "%s: %llu blobs, %s copied\n", command,
                     static_cast<unsigned long long>(so_far.blobs),
                     base::render_bytes(so_far.copied_bytes).c_str());

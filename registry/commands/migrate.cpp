@@ -13,6 +13,7 @@
 #include "lib/base/files/file.hpp"
 #include "lib/base/process/terminal.hpp"
 #include "lib/base/process/user.hpp"
+#include "lib/base/progress_pace.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "lib/store/blobs/store.hpp"
@@ -35,8 +36,6 @@ struct MigrateArguments {
     bool json = false;
     bool quiet = false;
 };
-
-constexpr std::int64_t shown_every_us = 2'000'000;
 
 // What became of the catalog: it stays where it is, it is in the other database, or a server still changes
 // it.
@@ -103,9 +102,9 @@ base::Result<lifecycle::MigrationReport> copy_blobs(const MigrateArguments& argu
     WHEELYARD_TRY(lifecycle::check_store(parts_of(*catalog, *from, config, clock)));
     WHEELYARD_TRY(
         lifecycle::claim_store(parts_of(*catalog, *to, other, clock), lifecycle::EmptyStore::is_new));
-    const auto progress = [&, shown = clock.now()](const lifecycle::MigrationReport& so_far) mutable {
-        if (arguments.quiet || clock.now() - shown < shown_every_us) return;
-        shown = clock.now();
+    const auto progress = [&, pace = base::ProgressPace(clock)](
+                              const lifecycle::MigrationReport& so_far) mutable {
+        if (arguments.quiet || !pace.is_due()) return;
         base::print(stderr, "migrate: %llu blobs, %s; %s copied\n",
                     static_cast<unsigned long long>(so_far.blobs), base::render_bytes(so_far.bytes).c_str(),
                     base::render_bytes(so_far.copied_bytes).c_str());
