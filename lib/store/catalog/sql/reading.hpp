@@ -60,12 +60,12 @@ base::Result<std::optional<ProjectRow>> SqlCatalog<Database>::project(std::strin
     WHEELYARD_ASSIGN(auto query, database_.prepare("SELECT status, status_reason FROM project WHERE "
                                                    "index_name = ? AND name = ?",
                                                    index, name));
-    WHEELYARD_ASSIGN(const bool row, query.step());
-    if (!row) return std::nullopt;
-    return ProjectRow{.index = std::string(index),
-                      .project = std::string(name),
-                      .status = parse_project_status(query.view(0)).value_or(ProjectStatus::quarantined),
-                      .status_reason = query.text(1)};
+    return engine::first_of(query, [&](const auto& row) {
+        return ProjectRow{.index = std::string(index),
+                          .project = std::string(name),
+                          .status = parse_project_status(row.view(0)).value_or(ProjectStatus::quarantined),
+                          .status_reason = row.text(1)};
+    });
 }
 
 template <typename Database>
@@ -141,17 +141,22 @@ auto select_events(const Database& database, Serial after, std::size_t limit, Ev
                             after, static_cast<std::int64_t>(limit));
 }
 
+template <typename Query>
+base::Result<std::vector<Event>> read_events(Query& query) {
+    std::vector<Event> events;
+    while (true) {
+        WHEELYARD_ASSIGN(const bool row, query.step());
+        if (!row) return events;
+        WHEELYARD_TRY(read_event(query, EventParts::all, events.emplace_back()));
+    }
+}
+
 }  // namespace sql
 
 template <typename Database>
 base::Result<std::vector<Event>> SqlCatalog<Database>::events_after(Serial serial, std::size_t limit) const {
     WHEELYARD_ASSIGN(auto query, sql::select_events(database_, serial, limit, EventParts::all));
-    std::vector<Event> events;
-    while (true) {
-        WHEELYARD_ASSIGN(const bool row, query.step());
-        if (!row) return events;
-        WHEELYARD_TRY(sql::read_event(query, EventParts::all, events.emplace_back()));
-    }
+    return sql::read_events(query);
 }
 
 namespace sql {
@@ -187,12 +192,7 @@ base::Result<std::vector<Event>> SqlCatalog<Database>::find_events(const EventFi
             filter.project, filter.filename, filter.filename, sql::pattern_of(filter.kind), what, what,
             filter.who, sql::pattern_of(filter.who), filter.people, filter.people,
             static_cast<std::int64_t>(range.limit)));
-    std::vector<Event> events;
-    while (true) {
-        WHEELYARD_ASSIGN(const bool row, query.step());
-        if (!row) break;
-        WHEELYARD_TRY(sql::read_event(query, EventParts::all, events.emplace_back()));
-    }
+    WHEELYARD_ASSIGN(std::vector<Event> events, sql::read_events(query));
     if (range.is_newest) std::reverse(events.begin(), events.end());
     return events;
 }
@@ -381,17 +381,21 @@ base::Result<std::vector<std::string>> SqlCatalog<Database>::evicted_blobs() con
     return engine::collect(query, [](const auto& row) { return row.text(0); });
 }
 
+namespace sql {
+inline constexpr auto blob_of = [](const auto& row) {
+    return BlobRow{.sha256 = row.text(0),
+                   .size_bytes = static_cast<std::uint64_t>(row.integer(1)),
+                   .referenced = row.integer(2) != 0,
+                   .unreferenced_since = row.integer(3)};
+};
+}  // namespace sql
+
 template <typename Database>
 base::Result<std::optional<BlobRow>> SqlCatalog<Database>::blob(std::string_view sha256) const {
     WHEELYARD_ASSIGN(auto query, database_.prepare("SELECT sha256, size_bytes, " + sql::is_referenced() +
                                                        ", unreferenced_since FROM blob WHERE sha256 = ?",
                                                    sha256));
-    WHEELYARD_ASSIGN(const bool row, query.step());
-    if (!row) return std::nullopt;
-    return BlobRow{.sha256 = query.text(0),
-                   .size_bytes = static_cast<std::uint64_t>(query.integer(1)),
-                   .referenced = query.integer(2) != 0,
-                   .unreferenced_since = query.integer(3)};
+    return engine::first_of(query, sql::blob_of);
 }
 
 template <typename Database>
@@ -402,12 +406,7 @@ base::Result<std::vector<BlobRow>> SqlCatalog<Database>::blobs_after(std::string
         database_.prepare("SELECT sha256, size_bytes, " + sql::is_referenced() +
                               ", unreferenced_since FROM blob WHERE sha256 > ? ORDER BY sha256 LIMIT ?",
                           sha256, static_cast<std::int64_t>(limit)));
-    return engine::collect(query, [](const auto& row) {
-        return BlobRow{.sha256 = row.text(0),
-                       .size_bytes = static_cast<std::uint64_t>(row.integer(1)),
-                       .referenced = row.integer(2) != 0,
-                       .unreferenced_since = row.integer(3)};
-    });
+    return engine::collect(query, sql::blob_of);
 }
 
 template <typename Database>
@@ -495,9 +494,7 @@ base::Result<std::optional<Catalog::NameHolder>> SqlCatalog<Database>::name_hold
                      database_.prepare("SELECT sha256, added_serial FROM file WHERE index_name = ? "
                                        "AND filename = ?",
                                        index, filename));
-    WHEELYARD_ASSIGN(const bool row, query.step());
-    if (!row) return std::nullopt;
-    return NameHolder{query.text(0), query.integer(1)};
+    return engine::first_of(query, [](const auto& row) { return NameHolder{row.text(0), row.integer(1)}; });
 }
 
 template <typename Database>
@@ -507,9 +504,9 @@ base::Result<std::optional<Catalog::Tombstone>> SqlCatalog<Database>::tombstone(
                      database_.prepare("SELECT sha256, may_return FROM tombstone WHERE index_name "
                                        "= ? AND filename = ?",
                                        index, filename));
-    WHEELYARD_ASSIGN(const bool row, query.step());
-    if (!row) return std::nullopt;
-    return Tombstone{query.text(0), query.integer(1) != 0};
+    return engine::first_of(query, [](const auto& row) {
+        return Tombstone{row.text(0), row.integer(1) != 0};
+    });
 }
 
 template <typename Database>

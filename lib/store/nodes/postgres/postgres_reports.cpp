@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "lib/store/engine/columns.hpp"
 #include "lib/store/engine/postgres/postgres.hpp"
 
 namespace wheelyard::nodes {
@@ -36,12 +37,9 @@ class PostgresReports final : public ReportBoard {
 
     [[nodiscard]] base::Result<std::vector<BoardReport>> list() override {
         WHEELYARD_ASSIGN(auto query, database_.prepare("SELECT index_name, site, time FROM site_report"));
-        std::vector<BoardReport> reports;
-        while (true) {
-            WHEELYARD_ASSIGN(const bool has_row, query.step());
-            if (!has_row) return reports;
-            reports.push_back({.index = query.text(0), .site = query.text(1), .time = query.integer(2)});
-        }
+        return engine::collect(query, [](const auto& row) {
+            return BoardReport{.index = row.text(0), .site = row.text(1), .time = row.integer(2)};
+        });
     }
 
     [[nodiscard]] base::Result<BoardReport> read(const std::string& index, const std::string& site) override {
