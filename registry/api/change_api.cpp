@@ -5,6 +5,7 @@
 
 #include "lib/base/text/text.hpp"
 #include "lib/io/log.hpp"
+#include "lib/store/catalog/file_members.hpp"
 #include "lib/wheel/name.hpp"
 #include "registry/access/person.hpp"
 #include "registry/api/api.hpp"
@@ -23,14 +24,7 @@ using io::Need;
 using lifecycle::Action;
 using lifecycle::Verb;
 
-struct ProjectStatusWord {
-    static io::Json to(catalog::ProjectStatus status) { return catalog::project_status_text(status); }
-    static bool from(const io::Json& json, catalog::ProjectStatus& into) {
-        const auto known =
-            catalog::parse_project_status(json.as_string() == nullptr ? "" : *json.as_string());
-        if (known) into = *known;
-        return known.has_value();
-    }
+struct ProjectStatusWord : catalog::WordBy<catalog::project_status_text, catalog::parse_project_status> {
     static std::string type() { return "one of active, deprecated, archived, quarantined"; }
 };
 

@@ -28,15 +28,22 @@ struct InRow {
     static bool from(const io::Json& json, FileRow& into) { return Codec::from(json, into.*member); }
     static std::string type() { return Codec::type(); }
 };
-struct StateWord {
-    static io::Json to(FileState state) { return file_state_text(state); }
-    static bool from(const io::Json& json, FileState& into) {
-        const auto state = parse_file_state(json.as_string() == nullptr ? "" : *json.as_string());
-        if (state) into = *state;
-        return state.has_value();
+// One of catalog.hpp's enumerations, by its two functions.
+template <auto text, auto parse>
+struct WordBy {
+    template <typename Value>
+    static io::Json to(Value value) {
+        return text(value);
+    }
+    template <typename Value>
+    static bool from(const io::Json& json, Value& into) {
+        const auto known = parse(json.as_string() == nullptr ? "" : *json.as_string());
+        if (known) into = *known;
+        return known.has_value();
     }
     static std::string type() { return "text"; }
 };
+using StateWord = WordBy<file_state_text, parse_file_state>;
 struct FactsText {
     static io::Json to(const std::string& text) { return io::parse_json(text).value_or(io::Json::object()); }
     static bool from(const io::Json& json, std::string& into) {

@@ -14,15 +14,7 @@ constexpr auto row_record = std::apply(
     },
     file_members);
 
-struct KindWord {
-    static io::Json to(EventKind kind) { return event_kind_text(kind); }
-    static bool from(const io::Json& json, EventKind& into) {
-        const auto kind = parse_event_kind(json.as_string() == nullptr ? "" : *json.as_string());
-        if (kind) into = *kind;
-        return kind.has_value();
-    }
-    static std::string type() { return "text"; }
-};
+using KindWord = WordBy<event_kind_text, parse_event_kind>;
 constexpr auto event_record = io::record<Event>({
     io::field<&Event::serial>("serial", "counts the events"),
     io::field<io::Moment, &Event::time>("time", "when it was committed"),
