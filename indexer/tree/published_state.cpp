@@ -90,23 +90,6 @@ struct Pages : io::Nested<pages_record> {
         return pages == PagesState{} ? Json() : pages_record.write(pages);
     }
 };
-struct Lagging : io::ListOf<io::Nested<stale_record>> {
-    static Json to(const std::set<StaleProject>& lagging) {
-        return lagging.empty() ? Json() : io::ListOf<io::Nested<stale_record>>::to(lagging);
-    }
-};
-
-struct TextsIfAny : io::Plain<std::set<std::string>> {
-    static Json to(const std::set<std::string>& texts) {
-        return texts.empty() ? Json() : io::Plain<std::set<std::string>>::to(texts);
-    }
-};
-
-struct Serials : ByName<catalog::Serial> {
-    static Json to(const std::map<std::string, catalog::Serial>& serials) {
-        return serials.empty() ? Json() : ByName::to(serials);
-    }
-};
 
 using P = PublishedState;
 constexpr auto published_record = io::record<P>({
@@ -117,17 +100,18 @@ constexpr auto published_record = io::record<P>({
                                                Written::if_given),
     field<&P::views>("views", "what the tree has in addition to pages and files"),
     field<&P::copies>("copies", "which compressed copies of pages are up to date"),
-    field<TextsIfAny, &P::late_copies>("late_copies", "folders whose pages lack compressed copies",
-                                       Need::optional, Written::unless_null),
-    field<Serials, &P::serials>("serials", "of the last event of each index that the tree shows",
-                                Need::optional, Written::unless_null),
+    field<&P::late_copies>("late_copies", "folders whose pages lack compressed copies", Need::optional,
+                           Written::unless_empty),
+    field<ByName<catalog::Serial>, &P::serials>("serials",
+                                                "of the last event of each index that the tree shows",
+                                                Need::optional, Written::unless_empty),
     field<&P::stale_roots>("stale_roots", "indexes whose root page lacks a project"),
     field<&P::root_url>("root_url", "the absolute URL in its pages, or empty", Need::even_empty,
                         Written::unless_null),
     field<&P::flat_serial>("find_links", "the event up to which the pages of --find-links are current"),
     field<Pages, &P::pages>("pages", "how far the web UI is", Need::optional, Written::unless_null),
-    field<Lagging, &P::lagging>("lagging", "projects that could not be updated", Need::valid,
-                                Written::unless_null),
+    field<io::ListOf<io::Nested<stale_record>>, &P::lagging>("lagging", "projects that could not be updated",
+                                                             Need::valid, Written::unless_empty),
 });
 }  // namespace
 

@@ -20,6 +20,9 @@ struct Path {
 bool is_written(const Json& value, Written written) {
     if (written == Written::always) return true;
     if (written == Written::unless_null) return !value.is_null();
+    if (written == Written::unless_empty)
+        return !value.is_null() && (value.as_array() == nullptr || !value.as_array()->empty()) &&
+               (value.as_object() == nullptr || !value.as_object()->empty());
     return is_given(&value) && (value.as_bool() == nullptr || *value.as_bool());
 }
 

@@ -46,7 +46,8 @@ enum class Need {
 enum class Written {
     always,
     unless_null,
-    if_given,  // not null, false or the empty text
+    if_given,      // not null, false or the empty text
+    unless_empty,  // not null or an empty list or object
 };
 
 // Why a record cannot be read.

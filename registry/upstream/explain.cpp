@@ -86,10 +86,6 @@ struct ShownStep {
     std::string advice = {};
     std::optional<ShownFailure> last_failure = {};
 };
-io::Json some_hosts(const std::set<std::string>& hosts) {
-    return hosts.empty() ? io::Json() : io::Json::array_of(hosts);
-}
-using SomeHosts = io::Made<some_hosts, io::Plain<std::set<std::string>>>;
 constexpr auto step_record = io::record<ShownStep>({
     io::field<&ShownStep::index>("index", "of an index: its name", Need::optional, io::Written::if_given),
     io::field<&ShownStep::has>("has", "whether it has files of the project", Need::optional,
@@ -114,9 +110,9 @@ constexpr auto step_record = io::record<ShownStep>({
                                    io::Written::unless_null),
     io::field<ShownCounts, &ShownStep::withheld>("withheld", "how many not, by the reason", Need::optional,
                                                  io::Written::unless_null),
-    io::field<SomeHosts, &ShownStep::hosts_not_permitted>("hosts_not_permitted",
-                                                          "hosts of links that `hosts` does not name",
-                                                          Need::optional, io::Written::unless_null),
+    io::field<&ShownStep::hosts_not_permitted>("hosts_not_permitted",
+                                               "hosts of links that `hosts` does not name", Need::optional,
+                                               io::Written::unless_empty),
     io::field<&ShownStep::asked>("asked", "for administrators: where the page was asked for", Need::optional,
                                  io::Written::if_given),
     io::field<&ShownStep::advice>("advice", "likewise", Need::optional, io::Written::if_given),

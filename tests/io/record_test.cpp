@@ -52,6 +52,16 @@ constexpr auto cart_record = record<Cart>({
     field<&Cart::owners>("owners", "who has it"),
 });
 
+std::string shout(const std::string& name) {
+    return name + "!";
+}
+constexpr auto shouted_record = record<Cart>({
+    field<Made<shout, Plain<std::string>>, &Cart::name>("name", "its name, loud"),
+    field<&Cart::owners>("owners", "who has it", Need::optional, Written::unless_empty),
+});
+constexpr auto owners_record =
+    record_of<std::set<std::string>>("owners", "who has one", "wheelyard.owners/1");
+
 base::Result<Cart> read(std::string_view text) {
     Cart cart;
     WHEELYARD_ASSIGN(const Json json, parse_json(text));
@@ -187,6 +197,21 @@ TEST_CASE("the document has a row for each member, and for those of a record in 
           "| `spare.spokes` | integer | how many |\n"
           "| `note` | text | empty: there is one, and it says nothing |\n"
           "| `owners` | list of: text | who has it |\n");
+}
+
+TEST_CASE("what is only written is written, and a reader passes over it") {
+    CHECK(shouted_record.write(full()).render() == R"({"name":"one!","owners":["a","b"]})");
+    CHECK(shouted_record.write({.name = "one"}).render() == R"({"name":"one!"})");
+    Cart cart{.name = "one"};
+    CHECK(shouted_record.read(*parse_json(R"({"name":"two!","owners":["a"]})"), cart));
+    CHECK(cart.name == "one");
+    CHECK(cart.owners == std::set<std::string>{"a"});
+}
+
+TEST_CASE("a record of one member may be that member") {
+    CHECK(owners_record.write({"b", "a"}).render() ==
+          R"({"format":"wheelyard.owners/1","owners":["a","b"]})");
+    CHECK(owners_record.rows() == "| `owners` | list of: text | who has one |\n");
 }
 
 }  // namespace wheelyard::io
