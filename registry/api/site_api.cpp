@@ -97,7 +97,7 @@ Reply show_site(const ApiParts& parts, const Call& call, const OneSite& of) {
         return refuse("site.unknown", "No site of this name reports to this index", of.site,
                       "GET /api/v1/sites lists the sites");
     if (!may_read_logs(parts.config, call.caller, index, {})) remove_logs(*found);
-    return http::ApiReply{.status = 200, .json = status::render_site_report(*found)};
+    return reply_with(status::render_site_report(*found));
 }
 
 struct ShownSite {

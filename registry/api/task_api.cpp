@@ -55,10 +55,6 @@ void log_done(const Call& call, const wire::Task& task) {
                                    {"state", std::string(wire::task_state_text(task.state))}});
 }
 
-http::ApiReply reply(std::string json) {
-    return {.status = 200, .json = std::move(json)};
-}
-
 constexpr std::array<std::string_view, 3> task_readers{task_action, approve_action, build_action};
 
 // Tokens that may add such tasks, approve them or build them may read them.
@@ -398,7 +394,7 @@ wire::Answered<void> check_done(const ApiParts& parts, const Call& call, const w
 Reply add_task(const ApiParts& parts, const Call& call, const NoArguments&) {
     const auto task = add_one(parts, call, call.request.body);
     if (!task) return tl::unexpected(task.error());
-    return reply(json_of(parts, *task).render());
+    return reply_with(json_of(parts, *task));
 }
 
 Reply add_tasks(const ApiParts& parts, const Call& call, const NoArguments&) {
@@ -433,13 +429,13 @@ Reply list_tasks(const ApiParts& parts, const Call& call, const TasksWanted& of)
     }
     const auto tasks = parts.tasks->list(filter, of.after, count);
     if (!tasks) return fail_task(call, tasks.error());
-    return reply(wire::render_tasks(*tasks));
+    return reply_with(wire::render_tasks(*tasks));
 }
 
 Reply show_task(const ApiParts& parts, const Call& call, const OneTask& of) {
     auto task = task_for(parts, call, of.task, {});
     if (!task) return tl::unexpected(std::move(task.error()));
-    return reply(json_of(parts, *task).render());
+    return reply_with(json_of(parts, *task));
 }
 
 Reply cancel_task(const ApiParts& parts, const Call& call, const EndedTask& of) {
@@ -453,7 +449,7 @@ Reply cancel_task(const ApiParts& parts, const Call& call, const EndedTask& of) 
     const auto cancelled = parts.tasks->cancel(task->id, call.who().name, of.reason);
     if (!cancelled) return fail_task(call, cancelled.error());
     note_done(parts, call, *cancelled);
-    return reply(wire::task_json(*cancelled).render());
+    return reply_with(wire::task_json(*cancelled));
 }
 
 Reply approve_task(const ApiParts& parts, const Call& call, const EndedTask& of) {
@@ -462,7 +458,7 @@ Reply approve_task(const ApiParts& parts, const Call& call, const EndedTask& of)
     const auto approved = parts.tasks->approve(task->id, call.who().name);
     if (!approved) return fail_task(call, approved.error());
     note_done(parts, call, *approved);
-    return reply(wire::task_json(*approved).render());
+    return reply_with(wire::task_json(*approved));
 }
 
 Reply reject_task(const ApiParts& parts, const Call& call, const EndedTask& of) {
@@ -471,7 +467,7 @@ Reply reject_task(const ApiParts& parts, const Call& call, const EndedTask& of) 
     const auto rejected = parts.tasks->reject(task->id, call.who().name, of.reason);
     if (!rejected) return fail_task(call, rejected.error());
     note_done(parts, call, *rejected);
-    return reply(wire::task_json(*rejected).render());
+    return reply_with(wire::task_json(*rejected));
 }
 
 Reply claim_task(const ApiParts& parts, const Call& call, const NoArguments&) {
@@ -498,7 +494,8 @@ Reply claim_task(const ApiParts& parts, const Call& call, const NoArguments&) {
     for (const wire::Task& task : *claimed) {
         if (task.changed >= asked) note_done(parts, call, task);  // else it had the task before
     }
-    return reply(wire::render_claimed({target_of(*index), parts.config->tasks.lease_s, *std::move(claimed)}));
+    return reply_with(
+        wire::render_claimed({target_of(*index), parts.config->tasks.lease_s, *std::move(claimed)}));
 }
 
 Reply read_task_log(const ApiParts& parts, const Call& call, const LogWanted& of) {
@@ -532,7 +529,7 @@ Reply end_task(const ApiParts& parts, const Call& call, const OneTask& of) {
     const auto ended = parts.tasks->end(task->id, *outcome, holder_of(call.who()));
     if (!ended) return fail_task(call, ended.error());
     note_done(parts, call, *ended);
-    return reply(wire::task_json(*ended).render());
+    return reply_with(wire::task_json(*ended));
 }
 
 constexpr std::string_view task_change_format = "wheelyard.change/1";
