@@ -3,6 +3,7 @@
 
     items.py                      each row of items/SITE.toml: the file that it names has the text
     items.py --documents DIR      each item is in its document, too, word for word
+    items.py --sample COUNT       that many rows for a reader, by the SHA-256 of "SITE\\nITEM"
 
 A row: what the document says, the file, the text in it (none: the item itself), and why it differs. A row without a file is missing here, and
 says why. Every command of SITE.commands, which compare.py takes from the document, belongs to an item or to a reason of
@@ -10,6 +11,7 @@ SITE.differences.toml. Without documents the table is printed that docs/how-to/s
 """
 
 import argparse
+import hashlib
 import sys
 import tomllib
 from pathlib import Path
@@ -85,10 +87,20 @@ def not_in_document(site, documents):
     return [f"{site}: not in the document: {says}" for says, *_ in read_items(site) if " ".join(says.split()) not in text]
 
 
+def sample(count):
+    """The same rows for everybody; none is chosen."""
+    rows = [(site, *row) for site in DOCUMENTS for row in read_items(site)]
+    return sorted(rows, key=lambda row: hashlib.sha256(f"{row[0]}\n{row[1]}".encode()).digest())[:count]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("--documents", type=Path, metavar="DIR", help="the folder with the sites' documents")
+    parser.add_argument("--sample", type=int, metavar="COUNT", help="print this many rows, chosen by their hash")
     arguments = parser.parse_args()
+    if arguments.sample:
+        print(*sample(arguments.sample), sep="\n")
+        return 0
     problems = []
     for site in DOCUMENTS:
         problems += check(site)
