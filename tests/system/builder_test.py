@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from support.case import FarmCase, main
-from support.clients import PIPS, installed_value, pip_install
+from support.clients import PIPS, installed_value, pip_install, uv_install
 from support.file_reads import FileReads
 from support.package_index import FAST_C, PackageIndex, write_sdist
 from support.site import Site
@@ -67,7 +67,7 @@ class BuilderTest(FarmCase):
         self.assertEqual(len(self.sources.downloads), downloads)
         self.assert_no_secret(site)
 
-    def test_pip_prefers_another_build_of_a_version(self):
+    def test_pip_and_uv_prefer_another_build_of_a_version(self):
         write_sdist(self.sources.folder, "yard-pure", "1.0", value=5)
         farm = self.fresh_farm()
         site = self.site(farm, yard_pure="1.0")
@@ -82,10 +82,11 @@ class BuilderTest(FarmCase):
             self.assert_ran(site.builder("run"), f"yard_pure-1.0-{build}-py3-none-any.whl")
             with self.subTest("the WHEEL file has the build tag, and no rule finds a difference"):
                 self.assertEqual(site.attempts()[-1]["verdicts"], site.attempts()[0]["verdicts"])
-            for pip in PIPS:
-                folder = self.folder / f"{pip}-{build}"
-                self.assert_ran(pip_install(farm, pip, folder, "yard-pure==1.0"))
-                self.assertEqual(installed_value(pip, folder, "yard_pure"), str(value))
+            for client in (*PIPS, "uv"):
+                folder = self.folder / f"{client}-{build}"
+                install = uv_install if client == "uv" else pip_install
+                self.assert_ran(install(farm, client, folder, "yard-pure==1.0"))
+                self.assertEqual(installed_value(client, folder, "yard_pure"), str(value))
         after = farm.files("yard-pure")
         self.assertEqual(len(after), 3)
         self.assertLessEqual(before.items(), after.items())  # a published file never changes

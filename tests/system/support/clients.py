@@ -45,6 +45,14 @@ def pip_install(farm: Farm, pip: str, target: Path, *requirements: str, options:
         env=farm.environment, capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S)
 
 
+def uv_install(farm: Farm, uv: str, target: Path, *requirements: str) -> subprocess.CompletedProcess:
+    """As pip_install()."""
+    return subprocess.run(
+        [CLIENTS / uv / "bin/uv", "pip", "install", "--no-config", "--no-cache", "--no-deps", "--python", CLIENTS / uv / "bin/python",
+         "--index-url", farm.simple_url(), "--target", target, *requirements],
+        env=farm.environment, capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S)
+
+
 def installed_value(pip: str, target: Path, module: str) -> str:
     """What `module.value` is in the folder that pip installed to."""
     done = subprocess.run([CLIENTS / pip / "bin/python", "-I", "-c",
