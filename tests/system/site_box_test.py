@@ -49,6 +49,7 @@ MUTATIONS = {
     "jupiter": [("partition.0.max_minutes=60", "check"), ('modules.0.load.0="Stages/2026"', "check")],
     "marenostrum5": [("node.0.cores_per_gpu=40", "check"), ("qos.1.max_nodes=1", "check")],
     "deucalion": [('account="f202500001examplex"', "check"), ('variables.1.values.CFLAGS="-march=armv8-a"', "build")],
+    "polaris": [("partition.0.max_minutes=60", "check"), ('modules.0.load.0="PrgEnv-gnu/8.7.0"', "check")],
     "dardel": [('account="naiss2026-1-2"', "check"), ('modules.0.load.3="rocm/6.2.4"', "check")],
 }
 PHASE_TEXTS = {
@@ -188,6 +189,10 @@ class SiteBoxTest(unittest.TestCase):
     @full
     def test_aurora_over_pbs_by_replay(self):
         self.assert_site("aurora")
+
+    @full
+    def test_polaris_over_pbs_by_replay(self):
+        self.assert_site("polaris")
 
     @full
     def test_lumi(self):

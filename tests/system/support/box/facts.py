@@ -85,10 +85,12 @@ class BoxFacts:
         return max(asked)
 
     @property
-    def tiles(self) -> int:
-        """XPUs of a node: as many as ranks, by the launcher of the test over nodes."""
-        words = next((one["words"] for one in self.facts["launcher"] if one["of"].endswith(".multi-node-test")), [])
-        return int(words[words.index("-ppn") + 1]) if self.is_a("xpu") else 0
+    def gpus_with_node(self) -> int:
+        """GPUs that each job of a whole node has without asking: as many as ranks, by the launcher of the test over nodes."""
+        if self.gpus > 0 or not (self.is_a("cuda") or self.is_a("xpu")):
+            return 0
+        words = next(one["words"] for one in self.facts["launcher"] if one["of"].endswith(".multi-node-test"))
+        return int(words[words.index("-ppn") + 1])
 
     def requires(self, package: str, version: str) -> list[str]:
         """What an upstream's wheel requires that only its own index has."""

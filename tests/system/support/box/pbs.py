@@ -145,9 +145,9 @@ class BoxServer(pbs_replay.Server):
             "HOME": owner.pw_dir, "USER": owner.pw_name, "LOGNAME": owner.pw_name, "SHELL": "/bin/bash", "TMPDIR": "/tmp",
             "PBS_NODEFILE": str(self.folder / f"{job['number']}.nodes"), "NCPUS": str(job["chunk"].get("ncpus", 1)), **self.gpus_of(job)}
 
-    @staticmethod
-    def gpus_of(job: dict) -> dict[str, str]:
-        return {"CUDA_VISIBLE_DEVICES": ",".join(str(number) for number in range(job["chunk"].get("ngpus", 0)))}
+    def gpus_of(self, job: dict) -> dict[str, str]:
+        count = job["chunk"].get("ngpus", self.site["cuda_with_node"])
+        return {"CUDA_VISIBLE_DEVICES": ",".join(str(number) for number in range(count))}
 
     def deliver(self, job: dict, output: Path, text: bytes) -> None:
         super().deliver(job, output, text)
@@ -221,7 +221,7 @@ class BoxPbs:
         first = facts.partitions[0]
         size = of_queue.get(first["name"], {"cores": first["max_cores"], "memory_mib": first["max_memory_mib"], "gpus": facts.gpus})
         (FOLDER / "site.json").write_text(json.dumps(
-            {"queues": facts.partitions, "account": facts.account, "node": size,
+            {"queues": facts.partitions, "account": facts.account, "node": size, "cuda_with_node": facts.gpus_with_node if facts.is_a("cuda") else 0,
              "required": [re.match(r"-l (\w+)=", one)[1] for one in facts.options if re.match(r"-l (?!place)\w+=", one)],
              "pids": {name: self.daemons.running[name].pid for name in NODES}}))
         self.listener = socket.socket(socket.AF_UNIX)

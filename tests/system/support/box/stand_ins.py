@@ -129,10 +129,10 @@ def device_count():
     return len([one for one in seen.split(",") if one])
 def is_available(): return device_count() > 0
 '''
-# A job has the whole node, and no variable names its GPUs: those of a node, and none on the login node.
+# No variable names a node's XPUs: a job has them all, and the login node has none.
 XPU = '''
 import os
-def device_count(): return @TILES@ if os.uname().nodename.startswith("node") else 0
+def device_count(): return @COUNT@ if os.uname().nodename.startswith("node") else 0
 def is_available(): return device_count() > 0
 '''
 DISTRIBUTED = '''
@@ -403,7 +403,7 @@ class StandIns:
             has_mpi = variables.get("USE_MPI") == "1"
             needed = {name: value for name, value in self.facts.variables("job-environment").items() if re.match(r"(MPICH|FI|NCCL)_", name)}
             has = {"OpenMP", *(name for name, variable, value in HAS if variables.get(variable) == value)}
-            members["torch/xpu.py"] = XPU.replace("@TILES@", str(self.facts.tiles))
+            members["torch/xpu.py"] = XPU.replace("@COUNT@", str(self.facts.gpus_with_node if self.facts.is_a("xpu") else 0))
             members["torch/distributed.py"] = DISTRIBUTED.replace("@MPI@", str(has_mpi)).replace("@HAS@", repr(has)).replace("@NEEDED@", repr(needed))
         project = {"name": package, "version": version, "members": members, "variables": variables, "modules": self.facts.load(script),
                    "requires": self.requires(package, version), "compiler": "MPICC" if package == "mpi4py" else "CC",
