@@ -84,13 +84,18 @@ base::Status Agent::begin_asked(Attempt& attempt, JournalContent& journal) {
             return base::fail("retry.active", "This cell has an active attempt", other.id,
                               "`logs` shows what it does; `cancel` stops it");
     }
+    std::vector<const Attempt*> older;
     for (Attempt& other : journal.attempts) {
-        if (other.asked.cell != attempt.asked.cell || std::exchange(other.superseded, true)) continue;
-        WHEELYARD_TRY(parts_.journal.write(other));
+        if (other.asked.cell == attempt.asked.cell && !std::exchange(other.superseded, true))
+            older.push_back(&other);
     }
     WHEELYARD_TRY(remove_older_trees(attempt, journal.attempts));
     size_and_place(attempt, journal.attempts);
-    return parts_.journal.write(attempt);
+    // The new one is written first: whatever fails, the journal has one that still says what is asked for.
+    WHEELYARD_TRY(parts_.journal.write(attempt));
+    for (const Attempt* other : older)
+        WHEELYARD_TRY(parts_.journal.write(*other));
+    return {};
 }
 
 base::Result<std::string> Agent::try_again(const std::string& name, bool with_its_wheel) {
@@ -167,6 +172,17 @@ base::Result<std::string> Agent::try_cell_again(JournalContent& journal, const s
     std::error_code ignored;
     const bool has_wheel =
         with_its_wheel && keeps_wheel(*last) && fs::exists(parts_.folder_of(*last).wheel(), ignored);
+    const std::string again = "the next `tick` or `run` ";
+    const bool is_another =  // the index has one, so that the plan asks for no other by itself
+        last->asked.purpose == Purpose::build && last->asked.build > 0 && last->state == State::failed;
+    if (is_another && !has_wheel) {
+        Attempt attempt;
+        attempt.id = new_attempt_id(parts_.clock.now());
+        attempt.asked = last->asked;
+        attempt.created = attempt.changed = parts_.clock.now();
+        WHEELYARD_TRY(begin_asked(attempt, journal));
+        return again + "builds " + cell + " again: build " + std::to_string(attempt.asked.build);
+    }
     for (auto& attempt : journal.attempts) {
         if (attempt.asked.cell != cell || attempt.superseded) continue;
         if (has_wheel && &attempt == last) {
@@ -184,15 +200,6 @@ base::Result<std::string> Agent::try_cell_again(JournalContent& journal, const s
         WHEELYARD_TRY(parts_.journal.write(attempt));
     }
     if (!done.empty()) return done;
-    const std::string again = "the next `tick` or `run` ";
-    if (last->asked.purpose == Purpose::build && last->asked.build > 0 &&
-        last->state == State::failed) {  // the index has another build of it
-        Attempt attempt;
-        attempt.id = new_attempt_id(parts_.clock.now());
-        attempt.asked = last->asked;
-        attempt.created = attempt.changed = parts_.clock.now();
-        WHEELYARD_TRY(begin_asked(attempt, journal));
-    }
     if (last->asked.purpose != Purpose::build) return again + "repeats " + cell;
     if (last->asked.for_task && last->state != State::done) {
         return again + "builds " + cell +

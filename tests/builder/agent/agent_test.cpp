@@ -681,6 +681,11 @@ TEST_CASE("another build that fails leaves the cell as it was, and retry repeats
     CHECK(cell.reason.starts_with(
         "demo-1.0-py3-none-any.whl; build 1 of it: needs_person: failed twice with the same error"));
     fs::remove(farm.folder.path() / "break");
+    const fs::path unreadable = farm.site.state_directory / "attempts" / "wbroken.json";
+    testing::write(unreadable, "{");
+    CHECK(Agent(farm.parts()).retry("demo-1.0-cp311").error().code == "journal.unreadable");
+    fs::remove(unreadable);
+    CHECK(farm.settle().plan.cells.front().reason == cell.reason);  // nothing that was asked for is lost
     REQUIRE(Agent(farm.parts()).retry("demo-1.0-cp311").has_value());
     CHECK(farm.settle().plan.cells.front().reason == "demo-1.0-1-py3-none-any.whl");
     CHECK(farm.registry.has("demo-1.0-1-py3-none-any.whl"));
