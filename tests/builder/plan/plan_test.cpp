@@ -1028,6 +1028,22 @@ TEST_CASE("a companion waits if only a staging index has its torch, because its 
     CHECK(farm.awaiting_others() == std::vector<std::string>{"vision-0.19.0+cu123-cp311"});
 }
 
+TEST_CASE("a companion waits for another build of its torch, which pip would take from then on") {
+    Farm farm;
+    farm.publish("torch", "torch-2.4.0+cu123-cp311-cp311-linux_x86_64.whl");
+    Attempt torch = attempt("w1", "torch-2.4.0+cu123-cp311", State::running, "2.4.0+cu123");
+    torch.asked.package = "torch";
+    torch.asked.build = 1;
+    farm.scene.world.attempts = {torch};
+    CHECK(farm.described()[1] ==
+          "vision-0.19.0+cu123-cp311 held: after torch-2.4.0+cu123-cp311, which it is "
+          "built against (active)");
+    farm.scene.world.attempts.front().state = State::failed;  // for good, and the cell is as it was
+    farm.scene.world.attempts.front().failure =
+        Failure{"build", {"job.failed", "it broke"}, "", false, "", 0, EndCause::failed};
+    CHECK(farm.described()[1].find(" wanted: ") != std::string::npos);
+}
+
 TEST_CASE("cells that wait for a person are distinguished from cells that wait for the agent") {
     Farm farm;
     CHECK(farm.awaiting_others().empty());  // both companions wait for a torch that is wanted
