@@ -111,6 +111,7 @@ class Agent {
     [[nodiscard]] Plan plan_with(const JournalContent& journal, Ask ask);
     void ask_registry();
     void ask_sources();
+    void look_for_programs();
     [[nodiscard]] base::Status note_store() const;
 
     // agent_start.cpp: starts attempts.

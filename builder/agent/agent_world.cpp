@@ -10,6 +10,7 @@
 #include "builder/attempt/held_queues.hpp"
 #include "builder/attempt/known_store.hpp"
 #include "builder/plan/plan_history.hpp"
+#include "lib/base/process/process.hpp"
 #include "lib/base/text/url.hpp"
 
 namespace wheelyard::builder {
@@ -57,6 +58,7 @@ const World& Agent::world_with(const JournalContent& journal, Ask ask) {
     world_.no_uploaded_sources = tasks_.no_uploaded_sources();
     ask_registry();
     ask_sources();
+    look_for_programs();
     world_asked_ = parts_.clock.now();
     return world_;
 }
@@ -122,6 +124,17 @@ std::string host_of(const Recipe& recipe) {
 }
 
 }  // namespace
+
+void Agent::look_for_programs() {
+    world_.programs.clear();
+    for (const auto& want : wanted_packages(site_, parts_.recipes)) {
+        for (const auto& need : parts_.recipes.of(want.package).needs) {
+            for (const auto& one : need.second) {
+                if (is_needed_program(one) && base::find_program(one)) world_.programs.insert(one);
+            }
+        }
+    }
+}
 
 void Agent::ask_sources() {
     std::map<std::string, base::Error> unreachable;

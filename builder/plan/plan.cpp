@@ -443,7 +443,7 @@ class Planner {
 
     void judge_needs(const VersionedCell& it) const {
         if (it.recipe.source == SourceKind::upstream) return;
-        const auto unnamed = find_unnamed(pairs_of(it));
+        const auto unnamed = find_unnamed(pairs_of(it), world_.programs);
         if (unnamed) it.set(CellState::impossible, *unnamed);
     }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -118,6 +119,7 @@ struct World {
     std::map<std::string, base::Error> refused_uploads = {};  // packages that the registry would not accept
     bool is_other_store = false;  // the registry has another store than the one that the journal knows
     std::optional<base::Error> no_uploaded_sources = {};  // why this agent builds none
+    std::set<std::string> programs = {};  // of those that recipes' builds need, the ones on the agent's PATH
     std::vector<Attempt> attempts;
     std::vector<base::Error> journal_problems;
     std::vector<HeldQueue> held_queues = {};

@@ -487,7 +487,7 @@ Site for_gpus(Site site, const Recipe& recipe, const Asked& asked) {
     return site;
 }
 
-std::optional<std::string> find_unnamed(const PairInput& input) {
+std::optional<std::string> find_unnamed(const PairInput& input, const std::set<std::string>& programs) {
     const Environment variables = variables_of(input);
     const std::vector<std::string> modules =
         modules_of(input.site, nullptr, input.site.accelerator(input.accelerator));
@@ -503,10 +503,20 @@ std::optional<std::string> find_unnamed(const PairInput& input) {
         const bool has_version =
             std::any_of(input.site.provided_versions.begin(), input.site.provided_versions.end(),
                         [&](const auto& one) { return wheel::normalize_name(one.first) == name; });
-        if (has_module || has_variable || has_version) continue;
+        const bool has_program = std::any_of(
+            of_it.begin(), of_it.end(), [&](const std::string& one) { return programs.count(one) != 0; });
+        if (has_module || has_variable || has_version || has_program) continue;
+        std::vector<std::string> variables_of_it;
+        std::string on_path;
+        for (const auto& one : of_it) {
+            if (is_needed_program(one))
+                on_path = ", or have " + one + " on PATH";
+            else
+                variables_of_it.push_back(one);
+        }
         return "it is built against the site's " + name + ", and site.toml names none: name its module in " +
-               "`load` of [modules], or set " + base::join(of_it, " or ") +
-               " in [environment]; where a login has it already, say its version in [versions]";
+               "`load` of [modules], or set " + base::join(variables_of_it, " or ") + " in [environment]" +
+               on_path + "; where a login has it already, say its version in [versions]";
     }
     return std::nullopt;
 }

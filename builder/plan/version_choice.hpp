@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -83,8 +84,9 @@ struct GpuFit {
 [[nodiscard]] Site for_gpus(Site site, const Recipe& recipe, const Asked& asked);
 
 // What the recipe's build needs of the site, and no key of the site names: no module whose name has it, no
-// variable, no version in [versions]. Says which keys would.
-[[nodiscard]] std::optional<std::string> find_unnamed(const PairInput& input);
+// variable, no version in [versions]; nor is one of its programs among `programs`. Says which keys would.
+[[nodiscard]] std::optional<std::string> find_unnamed(const PairInput& input,
+                                                      const std::set<std::string>& programs);
 
 // A version that no row of the table covers, where the table has rows for this package and what the machine
 // provides.

@@ -5,6 +5,7 @@
 
 #include "lib/base/files/file.hpp"
 #include "lib/base/limits.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/wheel/version.hpp"
 
 namespace wheelyard::builder {
@@ -13,6 +14,10 @@ namespace fs = std::filesystem;
 
 BuildHome home_of(const Site& site, const Recipe& recipe) {
     return recipe.home.value_or(site.build_home);
+}
+
+bool is_needed_program(std::string_view name) {
+    return base::ascii_lower(name) == name;
 }
 
 std::string without_label(const std::string& version) {

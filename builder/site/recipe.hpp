@@ -93,7 +93,7 @@ struct Recipe {
     std::set<std::string> stable_abi =
         {};  // own versions that work with newer ones of the other package, too
 
-    // What the site has to name for its build: "hdf5" → its variables, "HDF5_DIR" or "HDF5_PKGCONFIG_NAME".
+    // What the site has to name for its build: "gdal" → "GDAL_CONFIG", a variable, or "gdal-config", a program.
     std::map<std::string, std::vector<std::string>> needs = {};
     std::vector<std::string> build_requires;      // in addition to those of pyproject.toml
     std::vector<std::string> requirements_files;  // paths inside the project
@@ -203,6 +203,10 @@ class Recipes {
                                 const std::string& version);
 
 [[nodiscard]] BuildHome home_of(const Site& site, const Recipe& recipe);
+
+// Says whether an entry of Recipe::needs is a program that the build looks for on PATH, such as "gdal-config":
+// it has no capital letter, as a variable has.
+[[nodiscard]] bool is_needed_program(std::string_view name);
 
 // "2.4.0+cu123.gh200" → "2.4.0".
 [[nodiscard]] std::string without_label(const std::string& version);

@@ -36,6 +36,12 @@ bool is_module_name(std::string_view name) {
     return true;
 }
 
+bool is_variable_or_program(std::string_view name) {
+    std::string letters(name);
+    if (is_needed_program(name)) std::replace(letters.begin(), letters.end(), '-', '_');
+    return is_environment_name(letters) && !name.starts_with('-');
+}
+
 bool is_pep508(const std::string& text) {
     return wheel::Requirement::parse(text).has_value();
 }
@@ -170,8 +176,9 @@ io::TomlRows<Recipe> build_rows() {
     const auto requirement = must(is_pep508, "a requirement (PEP 508)");
     return {
         key("build.needs", &R::needs,
-            {.type = "table: name → list of variables",
-             .check = must(is_environment_name, "the name of an environment variable"),
+            {.type = "table: name → list of variables and programs",
+             .check =
+                 must(is_variable_or_program, "the name of a variable, or of a program in small letters"),
              .normal_name = wheel::normalize_name}),
         key("build.requires", &R::build_requires, {.type = "requirements", .check = requirement}),
         key("build.requirements_files", &R::requirements_files),

@@ -1299,16 +1299,20 @@ s = "https://example.org/"
 }
 
 TEST_CASE(
-    "what a build needs of the site is named by a module, a variable or a version, or the keys are said") {
+    "what a build needs of the site is named by a module, a variable or a version, or is on PATH, or the "
+    "keys "
+    "are said") {
     const auto recipe = parse_recipe_file(R"(config_version = 1
 package = "demo"
 [build]
-needs.hdf5 = ["HDF5_DIR", "HDF5_PKGCONFIG_NAME"]
+needs.hdf5 = ["HDF5_DIR", "HDF5_PKGCONFIG_NAME", "h5cc"]
 )",
                                           "/r/demo.toml");
     REQUIRE_MESSAGE(recipe.has_value(), recipe.error().text());
-    const auto planned = [&](const std::function<void(Site&)>& change) {
+    const auto planned = [&](const std::function<void(Site&)>& change,
+                             const std::set<std::string>& programs = {}) {
         Scene scene;
+        scene.world.programs = programs;
         scene.recipes.add(recipe->general());
         scene.offer({sdist("1.0")});
         change(scene.site);
@@ -1317,7 +1321,7 @@ needs.hdf5 = ["HDF5_DIR", "HDF5_PKGCONFIG_NAME"]
     const Cell none = planned([](Site& site) { site.modules.load = {"gcc/12"}; });
     CHECK(none.state == CellState::impossible);
     CHECK(none.reason.find("name its module in `load` of [modules], or set HDF5_DIR or HDF5_PKGCONFIG_NAME "
-                           "in [environment]") != std::string::npos);
+                           "in [environment], or have h5cc on PATH;") != std::string::npos);
     CHECK(planned([](Site& site) { site.modules.load = {"cray-hdf5-parallel/1.12.2.9"}; }).state ==
           CellState::wanted);
     CHECK(planned([](Site& site) {
@@ -1326,6 +1330,7 @@ needs.hdf5 = ["HDF5_DIR", "HDF5_PKGCONFIG_NAME"]
     CHECK(planned([](Site& site) {
               site.provided_versions = {{"HDF5", "1.14"}};
           }).state == CellState::wanted);
+    CHECK(planned([](Site&) {}, {"h5cc"}).state == CellState::wanted);
 }
 
 }  // namespace
