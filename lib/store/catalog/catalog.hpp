@@ -447,9 +447,9 @@ class Catalog {
     // Names in the index of deleted files that begin like this, in any case, and may not return.
     [[nodiscard]] virtual base::Result<std::vector<std::string>> deleted_names(
         std::string_view index, std::string_view begin) const = 0;
-    // The files of all versions whose text begins like this.
+    // The files of all versions that equal this normalised one (PEP 440: 1.0 is 1.0.0), and a few others.
     [[nodiscard]] virtual base::Result<std::vector<std::string>> filenames_of_version(
-        std::string_view index, std::string_view project, std::string_view begin) const = 0;
+        std::string_view index, std::string_view project, std::string_view version) const = 0;
     [[nodiscard]] virtual base::Result<bool> has_project(std::string_view index,
                                                          std::string_view name) const = 0;
 

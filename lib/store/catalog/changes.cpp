@@ -125,12 +125,7 @@ base::Result<std::optional<Added>> Catalog::find_inherited(const FileRow& row) c
 base::Result<std::optional<Added>> Catalog::find_other_spelling(const std::string& index,
                                                                 const FileRow& row) const {
     if (row.is_upstreams) return std::nullopt;
-    // 1.0 is 1.0.0 (PEP 440): equal versions begin with one text, and so do others, which the key tells
-    // apart.
-    const auto version = wheel::Version::parse(row.version);
-    WHEELYARD_ASSIGN(auto names, filenames_of_version(
-                                     index, row.project,
-                                     version ? version->without_trailing_zeros().base_text() : row.version));
+    WHEELYARD_ASSIGN(auto names, filenames_of_version(index, row.project, row.version));
     const std::string key = wheel::spelling_key(row.filename);
     for (std::string& name : names) {
         if (name == row.filename || wheel::spelling_key(name) != key) continue;
@@ -162,9 +157,8 @@ base::Result<std::optional<Added>> Catalog::find_contradiction(const FileRow& ro
     VersionVariants variants;
     if (const auto alone = variants.add(row); !alone)
         return Added{.outcome = AddOutcome::variants_differ, .why = alone.error()};
-    // As in find_other_spelling: 1.0 is 1.0.0, and would have a second file of variants with another text.
-    WHEELYARD_ASSIGN(const auto names, filenames_of_version(row.index, row.project,
-                                                            version.without_trailing_zeros().base_text()));
+    // 1.0 is 1.0.0, and would have a second file of variants with another text.
+    WHEELYARD_ASSIGN(const auto names, filenames_of_version(row.index, row.project, row.version));
     for (const std::string& name : names) {
         const auto parsed = wheel::parse_wheel_filename(name);
         if (!parsed || !parsed->variant || parsed->version != version) continue;

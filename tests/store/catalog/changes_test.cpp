@@ -484,7 +484,11 @@ TEST_CASE(
         equal.version = version;
         CHECK(filled.catalog.add_file(equal)->filename_there == six);
     }
-    CHECK(filled.catalog.add_file(row_of("main", "six", "10", 'f'))->outcome == AddOutcome::added);
+    for (const char* version : {"10", "1.0.dev20260101+cu126", "1.0.dev1", "1.0.post0"})
+        CHECK(filled.catalog.add_file(row_of("main", "six", version, 'f'))->outcome == AddOutcome::added);
+    catalog::FileRow nightly = spelled("main", "six-1.0.0.dev20260101+cu126-py3-none-any.whl", 'f');
+    nightly.version = "1.0.0.dev20260101+cu126";
+    CHECK(filled.catalog.add_file(nightly)->filename_there == "six-1.0.dev20260101+cu126-py3-none-any.whl");
     CHECK(filled.catalog.add_file(row_of("main", "six", "1.0.0.1", 'f'))->outcome == AddOutcome::added);
     catalog::FileRow copy = spelled("main", "SIX-1.0-py3-none-any.whl", 'd');
     copy.is_upstreams = true;

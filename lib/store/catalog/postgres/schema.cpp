@@ -127,7 +127,13 @@ CREATE TABLE registry (
 INSERT INTO registry VALUES (1, replace(gen_random_uuid()::text, '-', ''));
 )sql";
 
-constexpr std::array steps{version_1, version_2, version_3};
+// Version 9 of SQLite.
+constexpr const char* version_4 = R"sql(
+CREATE INDEX file_by_version ON file (index_name, project, replace(version, '.0', ''));
+DROP INDEX file_by_project;
+)sql";
+
+constexpr std::array steps{version_1, version_2, version_3, version_4};
 
 }  // namespace
 

@@ -469,13 +469,14 @@ base::Result<std::vector<std::string>> SqlCatalog<Database>::deleted_names(std::
     return engine::collect(query, [](const auto& row) { return row.text(0); });
 }
 
+// The index file_by_version has the same expression.
 template <typename Database>
 base::Result<std::vector<std::string>> SqlCatalog<Database>::filenames_of_version(
-    std::string_view index, std::string_view project, std::string_view begin) const {
+    std::string_view index, std::string_view project, std::string_view version) const {
     WHEELYARD_ASSIGN(auto query,
                      database_.prepare("SELECT filename FROM file WHERE index_name = ? AND project = ? "
-                                       "AND substr(version, 1, ?) = ?",
-                                       index, project, static_cast<std::int64_t>(begin.size()), begin));
+                                       "AND replace(version, '.0', '') = replace(?, '.0', '')",
+                                       index, project, version));
     return engine::collect(query, [](const auto& row) { return row.text(0); });
 }
 

@@ -91,7 +91,7 @@ class SqlCatalog : public Catalog {
                                                          std::string_view begin) const override;
     base::Result<std::vector<std::string>> filenames_of_version(std::string_view index,
                                                                 std::string_view project,
-                                                                std::string_view begin) const override;
+                                                                std::string_view version) const override;
     base::Result<bool> has_project(std::string_view index, std::string_view name) const override;
 
     Database database_;
