@@ -25,6 +25,9 @@ inline constexpr std::int64_t ended_publisher_tokens_kept_days = 1;
 inline constexpr std::size_t max_rows_of_agent = 500;
 // One person logs in on several machines; one more log-in ends the oldest.
 inline constexpr std::size_t max_logins_of_person = 20;
-inline constexpr std::size_t max_scope_items = 1'000;  // indexes, projects or actions of one token
+// A browser's cookie for a private index: as long as a log-in to read lasts by default.
+inline constexpr std::int64_t reading_cookie_life_s = 7 * 24 * 60 * 60;
+inline constexpr std::size_t max_reading_cookies = 50;  // of one answer: browsers keep some 180 of a host
+inline constexpr std::size_t max_scope_items = 1'000;   // indexes, projects or actions of one token
 
 }  // namespace wheelyard::registry

@@ -11,6 +11,7 @@
 #include "lib/io/log.hpp"
 #include "registry/access/agents.hpp"
 #include "registry/access/limits.hpp"
+#include "registry/access/reading_cookie.hpp"
 #include "registry/access/token_rules.hpp"
 
 namespace wheelyard::registry {
@@ -170,14 +171,31 @@ wire::Answered<TokenText> token_sent(std::string_view authorization) {
 wire::Answered<Identity> TokenVerifier::verify(std::string_view authorization) {
     const auto parsed = token_sent(authorization);
     if (!parsed) return tl::unexpected(parsed.error());
+    const std::string hash = hash_token_secret(parsed->secret);
+    return find([&](const catalog::TokenRow& token) {
+        return token.id == parsed->id && base::equals_in_constant_time(token.secret_sha256, hash);
+    });
+}
+
+wire::Answered<Identity> TokenVerifier::verify_reader(std::string_view authorization,
+                                                      std::string_view index) {
+    const auto cookie = cookie_of_authorization(authorization);
+    if (!cookie) return verify(authorization);
+    auto found = find([&](const catalog::TokenRow& token) { return is_cookie_of(*cookie, token, index); });
+    if (found && cookie->until_s * base::second_us <= clock_.now())
+        return refuse_token("What this browser has of a log-in has ended.",
+                            "log in again, or enter your token, at /api/v1/login/ of this registry");
+    return found;
+}
+
+wire::Answered<Identity> TokenVerifier::find(const IsSent& is_sent) {
     auto snapshot = current();
     if (!snapshot) {
         io::log_error("auth.unavailable", {{"error", snapshot.error().text()}});
         return tl::unexpected(unavailable());
     }
-    const std::string hash = hash_token_secret(parsed->secret);
     for (const catalog::TokenRow& token : **snapshot) {
-        if (token.id != parsed->id || !base::equals_in_constant_time(token.secret_sha256, hash)) continue;
+        if (!is_sent(token)) continue;
         if (auto alive = check_row(token); !alive) return tl::unexpected(std::move(alive.error()));
         Identity identity{token};
         identity.name = actor_of_token(token);

@@ -87,6 +87,9 @@ class TokenVerifier {
     }
     // Status 401: no credentials; 403: unknown, expired or revoked. Thread-safe.
     [[nodiscard]] wire::Answered<Identity> verify(std::string_view authorization);
+    // The same for one who reads the index: also a reading cookie of it (reading_cookie.hpp).
+    [[nodiscard]] wire::Answered<Identity> verify_reader(std::string_view authorization,
+                                                         std::string_view index);
     // Says whether an agent's code or renewal has this text, in force or not. Status 503: the catalog cannot
     // be read. Thread-safe.
     [[nodiscard]] wire::Answered<bool> knows_credential(const TokenText& text);
@@ -97,6 +100,8 @@ class TokenVerifier {
   private:
     using Snapshot = std::shared_ptr<const std::vector<catalog::TokenRow>>;
     [[nodiscard]] base::Result<Snapshot> current();
+    using IsSent = std::function<bool(const catalog::TokenRow& token)>;
+    [[nodiscard]] wire::Answered<Identity> find(const IsSent& is_sent);
     [[nodiscard]] wire::Answered<void> check_row(const catalog::TokenRow& token) const;
     std::set<std::string, std::less<>> identities_;
     std::set<std::string, std::less<>> publishers_;

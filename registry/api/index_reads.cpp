@@ -17,6 +17,8 @@
 #include "lib/store/blobs/disk_room.hpp"
 #include "lib/store/catalog/file_members.hpp"
 #include "lib/wheel/name.hpp"
+#include "registry/access/limits.hpp"
+#include "registry/access/reading_cookie.hpp"
 #include "registry/api/api.hpp"
 #include "registry/api/contains.hpp"
 #include "registry/api/operation.hpp"
@@ -436,6 +438,42 @@ Reply show_access(const ApiParts& parts, const Call& call, const OneIndex& of) {
     return reply_with(access_record.write(shown));
 }
 
+struct ReadableIndex {
+    std::string name;
+    std::string title;
+};
+constexpr auto readable_record = io::record<ReadableIndex>({
+    field<&ReadableIndex::name>("name", "the index"),
+    field<&ReadableIndex::title>("title", "for people; may be empty"),
+});
+struct ReadableIndexes {
+    std::vector<ReadableIndex> indexes = {};
+};
+constexpr auto readable_list_record =
+    io::record<ReadableIndexes>({field<io::ListOf<io::Nested<readable_record>>, &ReadableIndexes::indexes>(
+                                    "indexes", "those that the token reads, wholly or in part")},
+                                "wheelyard.private_indexes/1");
+struct PagesWanted {
+    bool end = false;
+};
+constexpr auto of_pages =
+    arguments<PagesWanted>({in_query(field<&PagesWanted::end>("end", "`true`: removes the cookies again"))});
+
+// Any node answers, also one that only reads: the cookies are made of the token, and nothing is kept.
+Reply list_private(const ApiParts& parts, const Call& call, const PagesWanted& wanted) {
+    ReadableIndexes shown;
+    http::ApiReply reply;
+    const ConfigView config = parts.config.held();
+    for (const std::string& name : readable_private(config, call.who())) {
+        shown.indexes.push_back({name, config->find_index(name)->title});
+        if (reply.cookies.size() == max_reading_cookies) continue;
+        reply.cookies.emplace_back(
+            name, wanted.end ? "" : make_reading_cookie(call.who(), name, parts.clock.now()));
+    }
+    reply.json = readable_list_record.write(shown).render();
+    return reply;
+}
+
 // Quarantined files and uploaders are for those who may change the files of all projects.
 constexpr Right of_operators{.scope = Scope::every_file,
                              .index = IndexIs::with_files,
@@ -474,6 +512,11 @@ constexpr std::array index_read_rows{
         got("/api/v1/indexes/{index}/access", "showAccess", io::document_of<access_record>,
             "Returns what the token of the request may do in an index"),
         "request.arguments", {.index = IndexIs::known, .advice = "any action on it"}),
+    row<of_pages, list_private>(
+        got("/api/v1/private-indexes", "listPrivateIndexes", io::document_of<readable_list_record>,
+            "Lists the private indexes that the token reads, and sets a cookie for each, with which "
+            "a browser reads its pages"),
+        "request.arguments"),
     row<no_arguments, list_nodes>(
         got("/api/v1/nodes", "listNodes", io::document_of<nodes_record>,
             "Lists the running servers of a registry of several: role, lease, what their pages "

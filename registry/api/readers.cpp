@@ -7,6 +7,7 @@
 
 #include "lib/wheel/filename.hpp"
 #include "lib/wheel/name.hpp"
+#include "registry/access/reading_cookie.hpp"
 #include "registry/http/front_pages.hpp"
 #include "registry/intake/refusal.hpp"
 
@@ -43,6 +44,14 @@ bool may_read_all(const RegistryConfig& config, const catalog::TokenRow& token, 
     const bool all_projects =
         std::find(token.projects.begin(), token.projects.end(), "*") != token.projects.end();
     return all_projects && allows(token, index, {}, read_action);
+}
+
+std::vector<std::string> readable_private(const RegistryConfig& config, const catalog::TokenRow& token) {
+    std::vector<std::string> names;
+    for (const IndexConfig& index : config.indexes) {
+        if (index.is_private && allows(token, index.name, {}, read_action)) names.push_back(index.name);
+    }
+    return names;
 }
 
 std::vector<std::string> known_indexes(const RegistryConfig& config, const catalog::TokenRow& token) {
@@ -94,6 +103,7 @@ wire::Problem as_challenge(wire::Problem problem) {
 }  // namespace
 
 std::optional<wire::Problem> Readers::refuse_at_sight(const std::string& authorization) {
+    if (cookie_of_authorization(authorization)) return std::nullopt;
     auto sent = token_sent(authorization);
     if (sent) return std::nullopt;
     return as_challenge(std::move(sent.error()));
@@ -122,20 +132,15 @@ bool is_permitted(const RegistryConfig& config, const catalog::TokenRow& token,
 }  // namespace
 
 wire::Answered<http::Reader> Readers::may_read(const http::ReadRequest& request) {
-    const auto token = tokens_.verify(request.authorization);
+    const auto token = tokens_.verify_reader(request.authorization, request.index);
     if (!token) return tl::unexpected(as_challenge(token.error()));
     return http::Reader{is_permitted(config_.held(), *token, request), token->id};
 }
 
 std::vector<std::string> Readers::readable(const std::string& authorization) {
-    std::vector<std::string> names;
     const auto token = tokens_.verify(authorization);
-    if (!token) return names;
-    const ConfigView config = config_.held();
-    for (const IndexConfig& index : config->indexes) {
-        if (index.is_private && allows(*token, index.name, {}, read_action)) names.push_back(index.name);
-    }
-    return names;
+    if (!token) return {};
+    return readable_private(config_.held(), *token);
 }
 
 }  // namespace wheelyard::registry

@@ -22,6 +22,9 @@ namespace wheelyard::registry {
 // Documents that name all projects of the index.
 [[nodiscard]] bool may_read_all(const RegistryConfig& config, const catalog::TokenRow& token,
                                 std::string_view index);
+// The private indexes that the token may read, wholly or in part.
+[[nodiscard]] std::vector<std::string> readable_private(const RegistryConfig& config,
+                                                        const catalog::TokenRow& token);
 // The configured indexes that the token may know of.
 [[nodiscard]] std::vector<std::string> known_indexes(const RegistryConfig& config,
                                                      const catalog::TokenRow& token);

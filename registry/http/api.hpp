@@ -9,6 +9,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "lib/io/record.hpp"
 #include "registry/http/limits.hpp"
@@ -81,6 +83,8 @@ struct ApiReply {
     std::optional<std::string> text = {};  // if set, the body is this plain text instead of JSON
     std::string tag =
         {};  // of the ETag: a client that has the same document gets 304; empty: nobody keeps it
+    // Of set_cookie(): an index and a value.
+    std::vector<std::pair<std::string, std::string>> cookies = {};
     // Set if the reply must wait, for example for a page: calls `then` once with true when it is visible, on
     // any thread or before it returns, without blocking. No thread waits for it. If it does not become
     // visible in time, `if_not_visible` is the reply.

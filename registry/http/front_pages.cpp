@@ -129,7 +129,9 @@ std::string render_problem_page(const page::Farm& farm, std::string_view root, c
     if (!problem.advice.empty()) shown.advice.prose(problem.advice);
     shown.needs_token = problem.status == 401;
     shown.login = farm.login;
-    return page::render_page(server_frame(farm, root, shown.title), page::render("problem.html", shown));
+    page::Frame frame = server_frame(farm, root, shown.title);
+    if (shown.needs_token) frame.scripts = {"common.js"};
+    return page::render_page(frame, page::render("problem.html", shown));
 }
 
 std::string render_operators_page(const page::Farm& farm, std::string_view root) {
@@ -141,7 +143,7 @@ std::string render_operators_page(const page::Farm& farm, std::string_view root)
 
 std::string render_login_page(const page::Farm& farm, std::string_view root) {
     page::Frame frame = server_frame(farm, root, "Log in");
-    frame.scripts = {"common.js", "copy.js", "login.js"};
+    frame.scripts = {"common.js", "login.js"};
     frame.data_root = root;
     frame.referrer = "no-referrer";
     return page::render_page(frame, page::named_template("login.html").render({}));

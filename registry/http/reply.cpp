@@ -164,7 +164,11 @@ void keep_private(Reply& reply) {
     if (value.starts_with(for_everyone)) value.erase(0, for_everyone.size());
     if (value.empty()) value = "no-store";
     reply.replace("Cache-Control", "private, " + value);
-    reply.add("Vary", "Authorization");
+    reply.add("Vary", "Authorization, Cookie");
+}
+
+void ask_no_browser(Reply& reply) {
+    if (reply.status == 401) reply.replace("WWW-Authenticate", "Bearer realm=\"wheelyard\"");
 }
 
 bool is_for_browsers(std::string_view accept) {

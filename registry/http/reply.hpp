@@ -93,6 +93,8 @@ struct ReplyFrame {
 [[nodiscard]] Reply reply_uploads_go_to(std::string_view method, std::string_view url);
 // For what only some callers may read: no shared cache keeps it (RFC 9111 §5.2.2.7).
 void keep_private(Reply& reply);
+// To Basic a browser opens a dialog, over pages that lead to the log-in instead.
+void ask_no_browser(Reply& reply);
 // Says whether the client reads HTML and no JSON: a browser, not an installer.
 [[nodiscard]] bool is_for_browsers(std::string_view accept);
 // Makes the reply a page of the web UI; its status stays.

@@ -44,6 +44,7 @@ constexpr std::array fields{
     Field{"Content-Length", &Fields::content_length_text, Several::refused},
     Field{"Transfer-Encoding", &Fields::transfer_encoding, Several::refused},
     Field{"Authorization", &Fields::authorization, Several::refused},
+    Field{"Cookie", &Fields::cookie, Several::last},
     Field{"Content-Type", &Fields::content_type, Several::refused},
     Field{"Expect", &Fields::expect, Several::last},
     Field{"Origin", &Fields::origin, Several::joined},

@@ -33,6 +33,7 @@ struct RequestHead {
     std::string if_modified_since;
     std::string accept_encoding;
     std::string authorization;
+    std::string cookie;
     std::string content_type;
     std::string origin;                          // of a browser's page, such as "https://wheels.example.org"
     std::string fetch_site;                      // Sec-Fetch-Site: "same-origin", "cross-site", …

@@ -12,6 +12,7 @@
 #include "lib/base/text/text.hpp"
 #include "lib/io/log.hpp"
 #include "registry/http/compression.hpp"
+#include "registry/http/cookie.hpp"
 #include "registry/http/forwarded.hpp"
 #include "registry/http/limits.hpp"
 
@@ -182,11 +183,12 @@ Connection::Task<void> Connection::refuse_head(wire::Problem problem) {
     co_await send_and_linger(nothing_known, reply);
 }
 
-Connection::Task<bool> Connection::handle(const RequestHead& head) {
+Connection::Task<bool> Connection::handle(RequestHead& head) {
     served_ = &shared_.served();
     client_.clear();
     Answered<Route> route = parse_target(head.target, shared_.settings.operations);
     if (route) kind_ = route->kind;
+    if (route && may_be_private(*route)) take_cookie(head);
     const bool comes_from_page = !head.fetch_site.empty() || !head.origin.empty();
     if (comes_from_page && is_from_other_site(head, base_url(head))) {
         Reply reply = reply_problem(from_other_site(head.origin));
@@ -245,6 +247,8 @@ Connection::Task<bool> Connection::handle(const RequestHead& head) {
         file_slot.emplace(shared_.files_now, network_of(head), shared_.settings.max_files);
         if (!file_slot->taken()) reply = reply_problem(too_many_files());  // closes the file
     }
+    if (is_for_browsers(head.accept) || !head.cookie.empty() || !head.fetch_site.empty())
+        ask_no_browser(reply);
     if (head.method == "GET" && is_for_browsers(head.accept))
         show_in_browser(shared_.settings.farm, root_from(head), reply);
     compress_reply(reply, head);

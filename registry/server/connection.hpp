@@ -82,7 +82,7 @@ class Connection {
     Task<bool> shake_hands();
     Task<bool> read_head();
     Task<void> refuse_head(wire::Problem problem);
-    Task<bool> handle(const RequestHead& head);
+    Task<bool> handle(RequestHead& head);
 
     // connection_answers.cpp
     [[nodiscard]] wire::Problem unknown_index(const std::string& index) const;

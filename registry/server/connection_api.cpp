@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <cstring>
 
+#include "lib/base/text/text.hpp"
 #include "lib/io/log.hpp"
 #include "registry/http/compression.hpp"
+#include "registry/http/cookie.hpp"
 #include "registry/http/forwarded.hpp"
 #include "registry/http/ranges.hpp"
 #include "registry/http/reply.hpp"
@@ -76,6 +78,9 @@ Connection::Task<bool> Connection::answer_api(const RequestHead& head, const Rou
     std::optional<Reply> reply = refusal_before_api(head, route);
     if (!reply) reply = co_await run_api(head, route, body);
     if (!reply) co_return false;
+    // Of our own pages: a browser would ask its user, not the script.
+    if (base::equals_ignoring_case(std::string_view(head.authorization).substr(0, 7), "bearer "))
+        ask_no_browser(*reply);
     if (head.method == "GET" && is_for_browsers(head.accept))
         show_in_browser(shared_.settings.farm, root_from(head), *reply);
     if (route.api_path.starts_with(publishing_root)) tell_publisher(reply.value());
@@ -183,6 +188,9 @@ Connection::Task<Reply> Connection::carry_out(const RequestHead& head, const Api
         reply = *std::move(text);
     else
         reply = co_await await_visible(*answer);
+    if (ran && answer)
+        for (const auto& [index, value] : answer->cookies)
+            reply.add("Set-Cookie", set_cookie(base_url(head), index, value));
     if (ran && answer && !answer->tag.empty()) let_clients_keep(head.if_none_match, answer->tag, reply);
     phase_ = Phase::working;
     co_return reply;

@@ -6,7 +6,9 @@
 
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
+#include "registry/access/reading_cookie.hpp"
 #include "registry/http/chunked.hpp"
+#include "registry/http/cookie.hpp"
 #include "registry/http/forwarded.hpp"
 #include "registry/http/negotiation.hpp"
 #include "registry/http/ranges.hpp"
@@ -99,6 +101,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(!(head->chunked && head->content_length));
     try_target(head->target);
     (void)is_from_other_site(*head, "https://wheels.example.org");
+    // Whatever a cookie is, its credentials are short, and those of nobody who has a token.
+    wheelyard::http::RequestHead reading = *head;
+    take_cookie(reading);
+    if (reading.authorization != head->authorization) {
+        require(head->authorization.empty() && reading.authorization.size() < 256);
+        require(reading.authorization.starts_with(cookie_scheme));
+        require(reading.method == "GET" || reading.method == "HEAD");
+        (void)wheelyard::registry::cookie_of_authorization(reading.authorization);
+    }
     // Whatever a proxy passes on of what a client has sent, it names a host and a path.
     wheelyard::http::RequestHead proxied = *head;
     proxied.host = "host";

@@ -36,9 +36,9 @@ const yard = (() => {
     line.replaceChildren(...text.split("`").map((part, at) => at % 2 ? element("code", part) : part));
     line.className = is_error ? "note" : "quiet";
   };
-  // A request with a token, POST where there is a body. Fails with the server's own words.
-  const call = (url, token, body) => fetch(url, {
-    method: body ? "POST" : "GET", credentials: "omit", cache: "no-store", redirect: "error",
+  // A request with a token, POST where there is a body. Fails with the server's own words. `credentials`: whether the browser takes cookies.
+  const call = (url, token, body, credentials = "omit") => fetch(url, {
+    method: body ? "POST" : "GET", credentials, cache: "no-store", redirect: "error",
     headers: {Accept: "application/json", Authorization: "Bearer " + token.trim(), ...(body && {"Content-Type": "application/json"})},
     body: body && JSON.stringify(body),
   }).then(async reply => {
@@ -72,6 +72,26 @@ const yard = (() => {
     if (account) offer_login(account, () => location.pathname + location.search + location.hash);
     addEventListener("pageshow", show_account);  // a page that comes back from the browser's cache
   } catch { /* a browser may forbid storage */ }
+  // The private indexes that a token reads; the server gives this browser a cookie for the pages of each, or takes it away.
+  const home = document.querySelector("nav .farm").href;
+  const open_private = (token, ends) => call(new URL("api/v1/private-indexes" + (ends ? "?end=true" : ""), home), token, null, "same-origin")
+    .then(reply => reply.json()).then(({indexes}) => indexes.map(({name, title}) => {
+      const item = element("li", "", "card"), head = element("h3");
+      head.append(Object.assign(element("a", name), {href: new URL(encodeURIComponent(name) + "/", home)}));
+      item.append(head, element("p", title), element("p", "private", "quiet"));
+      return item;
+    }));
+  const list_private = async () => {
+    const list = document.getElementById("indexes"), closed = document.getElementById("needs-token"), token = sessionStorage.getItem("wheelyard-token");
+    if (list && token) list.append(...await open_private(token).catch(() => []));
+    if (!closed) return;
+    const here = location.pathname + location.search;
+    closed.querySelector("a").addEventListener("click", () => sessionStorage.setItem("wheelyard-back", here));
+    if (token) await open_private(token).catch(() => {});
+    // The browser sent no cookie with a link of another site; from here it does. Once, whatever comes.
+    if (document.referrer !== location.origin + here && (await fetch(here, {method: "HEAD", headers: {Accept: "text/html"}})).ok) location.replace(here);
+  };
+  list_private().catch(() => {});  // a browser may forbid storage
   // Small letters, by the rule of the keys of the search (lib/base/text/utf8.hpp).
   const fold = text => text.replace(/[A-Z\u00c0-\u017f\u0386-\u03ab\u0400-\u042f]/g, letter => letter.toLowerCase()[0]);
   // What is loaded for a part of the page only when the reader sees it.
@@ -200,7 +220,6 @@ const yard = (() => {
   const load_nodes = () => nodes ??= nodes_of(folders);
   // The folders of all indexes, by the front page; a tree of one index has none.
   const all_indexes = () => {
-    const home = document.querySelector("nav .farm").href;
     return fetch(home, {headers: {Accept: "text/html"}}).then(reply => reply.text()).then(text =>
       (new DOMParser().parseFromString(text, "text/html").getElementById("search")?.dataset.folders.split(" ") ?? []).map(folder => new URL(folder + "../", home).href)).catch(() => []);
   };
@@ -214,7 +233,7 @@ const yard = (() => {
     chooser.querySelector("strong").textContent = [machine.node, machine.python && "Python " + machine.python].filter(Boolean).join(", ") || "any";
     const there = document.getElementById("machine-site"), {details} = machine;
     there.hidden = !details?.index;
-    if (details?.index) there.href = new URL(encodeURIComponent(details.index) + "/site/" + encodeURIComponent(details.site) + "/", document.querySelector("nav .farm").href);
+    if (details?.index) there.href = new URL(encodeURIComponent(details.index) + "/site/" + encodeURIComponent(details.site) + "/", home);
     dispatchEvent(new Event("machine"));
   };
   // A node type that no site reports, as of a mistyped address or a site that is gone, is said and not chosen. An address may
@@ -305,5 +324,5 @@ const yard = (() => {
   // Only a server has the page for operators.
   const operators = document.getElementById("operators");
   if (operators) fetch(operators.href, {method: "HEAD"}).then(reply => { operators.hidden = !reply.ok; }).catch(() => {});
-  return {element, time, label_cells, say, call, get, offer_login, has_login, show_account, is_same_wheel, fold, when_seen, load, recall, remember, address, machine, my_pythons, takes, suits, suit_word, mark_card, bar, anchor, colours, state, all, states_of, report_of, all_indexes, reveal, follow};
+  return {element, time, label_cells, say, call, get, open_private, offer_login, has_login, show_account, is_same_wheel, fold, when_seen, load, recall, remember, address, machine, my_pythons, takes, suits, suit_word, mark_card, bar, anchor, colours, state, all, states_of, report_of, all_indexes, reveal, follow};
 })();

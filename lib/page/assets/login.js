@@ -1,10 +1,10 @@
 // The page of log-ins: leaves for a provider with a secret that only this tab knows, comes back with a code, and gets a token
-// of the registry for it. The token stays in this tab (sessionStorage); there is no cookie.
+// of the registry for it, or takes one that is typed. The token stays in this tab (sessionStorage); a cookie only reads private pages.
 "use strict";
 (() => {
   const list = document.getElementById("logins");
   if (!list) return;
-  const answer = document.getElementById("login-answer"), done = document.getElementById("login-done");
+  const answer = document.getElementById("login-answer"), done = document.getElementById("login-done"), form = document.getElementById("own-token");
   const server = new URL(document.body.dataset.root, location.href), api = new URL("api/v1/login", server);
   const token_key = "wheelyard-token", secret_key = "wheelyard-login", id_key = "wheelyard-login-id", end_key = "wheelyard-login-end", who_key = "wheelyard-login-who", scope_key = "wheelyard-login-scope",
         own_key = "wheelyard-login-token", name_key = "wheelyard-login-name";
@@ -38,11 +38,15 @@
   const mark = is_in => {
     done.hidden = !is_in;
     const own = sessionStorage.getItem(own_key);
+    form.hidden = is_in;
     if (is_in) document.getElementById("login-scope").textContent = sessionStorage.getItem(scope_key) +
       (sessionStorage.getItem(token_key) === own ? " The other pages of this tab use it." : " The other pages of this tab use another token, which was typed there.");
     yard.show_account();
     list.classList.toggle("done", is_in);
-    document.getElementById("login-copy").replaceChildren(is_in ? yard.copy_button(own) : "");
+    if (is_in) yard.open_private(own).then(items => {
+      if (items.length) document.getElementById("login-reads").textContent = "The pages of these private indexes open in this browser until you log out, or close it:";
+      document.getElementById("login-private").replaceChildren(...items);
+    }).catch(error => say(error.message, true));
   };
   const days = seconds => seconds < 86400 ? Math.round(seconds / 60) + " minutes" : Math.round(seconds / 86400) + " days";
   const show = () => fetch(api, {cache: "no-store", credentials: "omit"}).then(reply => reply.json()).then(({page, identities}) => {
@@ -76,12 +80,13 @@
     link.textContent = known[1];
     link.href = back.pathname + back.search + back.hash;
   };
-  // The log-in that this tab has, if it has not ended; a token that was typed on another page does not end it.
+  // The log-in that this tab has, if it has not ended, or the token that was typed here, which has no ID; one that was typed on
+  // another page does not end it.
   const own_login = () => {
     const id = sessionStorage.getItem(id_key), token = sessionStorage.getItem(own_key);
-    return id && token && Date.parse(sessionStorage.getItem(end_key)) > Date.now() ? {id, token} : null;
+    return token && (!id || Date.parse(sessionStorage.getItem(end_key)) > Date.now()) ? {id, token} : null;
   };
-  const end = (login, reason) => yard.call(new URL("api/v1/tokens/" + login.id + "/revoke", server), login.token,
+  const end = async (login, reason) => login.id && yard.call(new URL("api/v1/tokens/" + login.id + "/revoke", server), login.token,
     {format: "wheelyard.change/1", reason});
   const show_token = token => {
     const earlier = own_login();
@@ -107,15 +112,29 @@
     };
     const login = own_login();
     if (!login) return forget();
-    end(login, "logged out").then(() => {
+    yard.open_private(login.token, true).catch(() => {}).then(() => end(login, "logged out")).then(() => {
       forget();
-      say("You are logged out. Your provider may still know you, and log you in again without a question: on a shared machine log out there, too.");
+      if (!login.id) say("The token is forgotten, and private pages are closed.");
+      else say("You are logged out. Your provider may still know you, and log you in again without a question: on a shared machine log out there, too.");
     }).catch(error => say(error.message, true));
   });
   if (own_login()) {
     mark(true);
     show_back();
-  }
+  } else form.hidden = false;
+  form.addEventListener("submit", event => {
+    event.preventDefault();
+    const token = form.elements.namedItem("token").value.trim();
+    yard.open_private(token).then(() => {
+      sessionStorage.setItem(token_key, token);
+      sessionStorage.setItem(own_key, token);
+      sessionStorage.setItem(scope_key, "A token that was typed here.");
+      form.reset();
+      mark(true);
+      show_back();
+      say("");
+    }).catch(error => say(error.message, true));
+  });
 
   // Back from the provider: what it says leaves the address before anything else happens.
   const said = new URLSearchParams(location.search), secret = sessionStorage.getItem(secret_key) ?? "";

@@ -7,6 +7,9 @@
 #include <vector>
 
 #include "lib/base/text/text.hpp"
+#include "registry/access/limits.hpp"
+#include "registry/access/reading_cookie.hpp"
+#include "registry/http/cookie.hpp"
 #include "tests/registry/upload_fixture.hpp"
 
 using namespace wheelyard;
@@ -161,4 +164,69 @@ TEST_CASE("the project of a file's name: an sdist's may have dashes, and a suffi
         CAPTURE(row.filename);
         CHECK(registry::project_of_filename(row.filename) == row.project);
     }
+}
+
+TEST_CASE_FIXTURE(ReadersFixture, "a cookie reads what its token reads, in its index, until either ends") {
+    const std::string sent = add({"lab", "open"}, {"torch"}, {"read"});
+    const auto held = tokens->verify("Bearer " + sent);
+    REQUIRE(held.has_value());
+    const auto ask_with = [&](const std::string& cookie, const std::string& index = "lab",
+                              const std::string& project = "torch") {
+        const std::string authorization = std::string(http::cookie_scheme) + cookie;
+        if (const auto refused = readers.refuse_at_sight(authorization)) return refused->code;
+        const auto reader = readers.may_read({.authorization = authorization,
+                                              .index = index,
+                                              .scope = ReadScope::project,
+                                              .project = project});
+        return reader ? std::string(reader->may_read ? "reads" : "reads not") : reader.error().code;
+    };
+    const std::string cookie = registry::make_reading_cookie(*held, "lab", clock.now());
+    CHECK(ask_with(cookie) == "reads");
+    CHECK(ask_with(cookie, "lab", "numpy") == "reads not");
+    CHECK(cookie.find(sent.substr(registry::token_id_length + 1)) == std::string::npos);
+    // It is no token: nothing but a reader takes it.
+    CHECK(tokens->verify("Cookie " + cookie).error().code == "auth.missing");
+    CHECK(tokens->verify("Bearer " + cookie).error().code == "auth.token_refused");
+    CHECK(readers.readable("Cookie " + cookie).empty());
+
+    const auto parts = base::split(cookie, '-');
+    const std::string id(parts[0]);
+    const std::string end(parts[1]);
+    const std::string mac(parts[2]);
+    std::string flipped = mac;
+    flipped[0] = flipped[0] == '0' ? '1' : '0';
+    const std::string other(add({"lab"}, {"*"}, {"read"}), 0, registry::token_id_length);
+    for (const std::string& forged :
+         {id + "-" + end + "-" + flipped, id + "-" + std::to_string(std::stoll(end) + 1) + "-" + mac,
+          other + "-" + end + "-" + mac, registry::make_reading_cookie(*held, "open", clock.now()),
+          id + "-0" + end + "-" + std::string(64, '0')}) {
+        CAPTURE(forged);
+        CHECK(ask_with(forged) == "auth.token_refused");
+    }
+    for (const std::string& malformed :
+         {std::string(), sent, id, id + "-" + end, id + "--" + mac, id + "-x-" + mac,
+          id + "-" + end + "-" + mac + "0", id + "-9999999999999-" + mac,
+          id + "-" + end + "-" + std::string(64, 'A'), std::string(5000, '-'), "\x80\xff" + cookie,
+          cookie + "-" + mac}) {
+        CAPTURE(malformed);
+        CHECK(ask_with(malformed) == "auth.missing");
+    }
+
+    clock.sleep_ms((registry::reading_cookie_life_s - 1) * 1'000);
+    CHECK(ask_with(cookie) == "reads");
+    clock.sleep_ms(1'000);
+    CHECK(ask_with(cookie) == "auth.token_refused");
+    const std::string newer = registry::make_reading_cookie(*held, "lab", clock.now());
+    CHECK(ask_with(newer) == "reads");
+    REQUIRE(cli.revoke_token(id, {"local:root", {}, clock.now()}).has_value());
+    CHECK(ask_with(newer) == "auth.token_refused");
+}
+
+TEST_CASE_FIXTURE(ReadersFixture, "a cookie ends with its token at the latest") {
+    const std::string sent = add({"lab"}, {"*"}, {"read"}, clock.now() + 60 * base::second_us);
+    const std::string cookie =
+        registry::make_reading_cookie(*tokens->verify("Bearer " + sent), "lab", clock.now());
+    const auto parsed = registry::cookie_of_authorization("Cookie " + cookie);
+    REQUIRE(parsed.has_value());
+    CHECK(parsed->until_s == clock.now() / base::second_us + 60);
 }

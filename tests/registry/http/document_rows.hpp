@@ -142,6 +142,8 @@ inline constexpr std::array rows{
                 "../../builder/show/report.hpp"},
     DocumentRow{"wheelyard.prefetch/1", "what `prefetch` keeps", registry, Standing::kept,
                 "../../registry/upstream/prefetch/kept.hpp"},
+    DocumentRow{"wheelyard.private_indexes/1", "the private indexes that a token reads", registry,
+                Standing::stable},
     DocumentRow{"wheelyard.project-released/1", "`release-project --json`", registry, Standing::stable,
                 "cli/wheelyard-registry.md"},
     DocumentRow{"wheelyard.project-status/1", "details of an event", registry, Standing::kept, "catalog.md"},

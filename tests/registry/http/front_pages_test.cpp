@@ -80,11 +80,11 @@ TEST_CASE("a page that lacks a token says how a browser gives it, and leads to t
     const std::string page = page_of(401, login);
     CHECK(page.find("<html lang=\"en\">") != std::string::npos);
     CHECK(page.find("<title>401 No</title>") != std::string::npos);
-    CHECK(page.find("<code>__token__</code>") != std::string::npos);
-    CHECK(page.find("<a href=\"" + login + "\">Log in for one</a>") != std::string::npos);
-    CHECK(page_of(401).find("Ask the farm's operator") != std::string::npos);
+    const std::string to_login = "<a href=\"../../api/v1/login/\">";
+    CHECK(page.find(to_login + "log in, or enter a token that you have</a>") != std::string::npos);
+    CHECK(page_of(401).find(to_login + "enter a token that you have</a>") != std::string::npos);
     for (const int other : {403, 404, 503})
-        CHECK(page_of(other).find("__token__") == std::string::npos);
+        CHECK(page_of(other).find(to_login) == std::string::npos);
     for (const int any : {401, 403, 404, 503}) {
         CHECK((page_of(any, login).find("<a id=\"account\" href=\"" + login + "\">Log in</a>") !=
                std::string::npos));

@@ -62,7 +62,7 @@ TEST_CASE("a reply for some callers is kept from shared caches, whatever it said
         const std::string head = head_of(reply);
         CHECK(reply.field("Cache-Control") == after);
         CHECK(head.find("public") == std::string::npos);
-        CHECK(head.find("\r\nVary: Authorization\r\n") != std::string::npos);
+        CHECK(head.find("\r\nVary: Authorization, Cookie\r\n") != std::string::npos);
     }
 }
 

@@ -251,6 +251,8 @@ READING = [
     audit("after too large a number", f"?after={FOREVER}", f"--after {FOREVER}"), audit("too long a filter", f"?who={LONG}", f"--who {LONG}"),
     call("audit: too many", "GET audit?newest=1001"), call("audit: before no number", "GET audit?before=one"),
     call("people: who may", "GET people", by="uploader elsewhere gone nobody auditor"),
+    call("private indexes: who may", "GET private-indexes", by="gone nobody uploader limited admin"),
+    call("private indexes: no end", "GET private-indexes?end=soon"),
     call("nodes: who may", "GET nodes", by="gone nobody uploader"),
     call("sites: who may", "GET sites", by="gone nobody uploader"),
     call("site: who may", f"GET indexes/main/sites/{SITE}", by="gone nobody uploader"),

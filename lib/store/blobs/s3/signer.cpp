@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lib/base/digest/digest.hpp"
+#include "lib/base/digest/hmac.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 
@@ -10,13 +11,6 @@ namespace wheelyard::blobs {
 namespace {
 
 constexpr std::string_view algorithm = "AWS4-HMAC-SHA256";
-constexpr std::size_t hash_block_bytes = 64;
-
-std::string sha256_raw(std::string_view bytes) {
-    base::Digest digest(base::DigestKind::sha256);
-    digest.update(bytes);
-    return digest.finish();
-}
 
 // "20130524T000000Z"
 std::string amz_time(base::UnixMicros time) {
@@ -71,10 +65,10 @@ std::string signature_of(const S3Request& request, std::string_view payload_sha2
                                  .append(scope_of(time, region))
                                  .append("\n")
                                  .append(base::sha256_hex(canonical));
-    std::string key = hmac_sha256("AWS4" + credentials.secret_key, time.substr(0, 8));
+    std::string key = base::hmac_sha256("AWS4" + credentials.secret_key, time.substr(0, 8));
     for (const std::string_view part : {region, std::string_view("s3"), std::string_view("aws4_request")})
-        key = hmac_sha256(key, part);
-    return base::encode_hex(hmac_sha256(key, text));
+        key = base::hmac_sha256(key, part);
+    return base::encode_hex(base::hmac_sha256(key, text));
 }
 
 }  // namespace
@@ -98,18 +92,6 @@ std::string s3_query(S3Query query) {
     for (const auto& [name, value] : query)
         text.append(text.empty() ? "" : "&").append(name).append("=").append(value);
     return text;
-}
-
-std::string hmac_sha256(std::string_view key, std::string_view text) {
-    std::string block(key.size() > hash_block_bytes ? sha256_raw(key) : std::string(key));
-    block.resize(hash_block_bytes, '\0');
-    std::string inner;
-    std::string outer;
-    for (const char c : block) {
-        inner += static_cast<char>(c ^ 0x36);
-        outer += static_cast<char>(c ^ 0x5c);
-    }
-    return sha256_raw(outer + sha256_raw(inner.append(text)));
 }
 
 S3Headers sign_headers(const S3Request& request, std::string_view payload_sha256,

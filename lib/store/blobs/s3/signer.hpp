@@ -39,9 +39,6 @@ struct S3Request {
 [[nodiscard]] std::string s3_path(std::string_view path);
 [[nodiscard]] std::string s3_query(S3Query query);
 
-// HMAC of RFC 2104 with SHA-256; raw bytes.
-[[nodiscard]] std::string hmac_sha256(std::string_view key, std::string_view text);
-
 // The headers to send, without Host: those of the request, x-amz-date, x-amz-content-sha256, Authorization.
 // `payload_sha256`: of the body, hexadecimal.
 [[nodiscard]] S3Headers sign_headers(const S3Request& request, std::string_view payload_sha256,
