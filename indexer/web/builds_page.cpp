@@ -146,7 +146,7 @@ page::Frame frame_below(const page::Farm& farm, const std::string& index) {
 
 std::string render_from_api(page::Frame frame, const ShownFromApi& shown) {
     frame.trail[1].url = "index.html";
-    frame.scripts = {"common.js", "live.js", "copy.js", "build.js"};
+    frame.scripts = {"common.js", "live.js", "build.js"};
     return page::render_page(frame, page::render("from_api.html", shown));
 }
 

@@ -27,8 +27,8 @@ void WheelSection::show(page::Values& to) const {
         "attestations_link", attestations_link)("is_yanked", is_yanked);
     to("yanked_reason", yanked_reason)("warnings", warnings)("facts", facts)("is_checked", is_checked);
     to("findings", findings)("fits", fits)("made_by", made_by)("is_signed", is_signed);
-    to("sbom_index", sbom_index)("uploaded_to", uploaded_to)("is_promoted", is_promoted)("verify", verify)(
-        "index_address", index_address);
+    to("file_index", file_index)("has_sbom", has_sbom)("uploaded_to", uploaded_to)(
+        "is_promoted", is_promoted)("verify", verify)("index_address", index_address);
     to("site", site)("build", build);
 }
 

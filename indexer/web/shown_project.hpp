@@ -62,7 +62,8 @@ struct WheelSection {
     std::string metadata_link = {};
     std::string provenance_link = {};
     std::string attestations_link = {};
-    std::string sbom_index = {};  // whose address in the API has the bill of materials; empty: none has
+    std::string file_index = {};  // whose file it is
+    bool has_sbom = false;        // whether the API has its bill of materials
     bool is_yanked = false;
     std::string yanked_reason = {};
     std::string warnings = {};  // "2 warnings"

@@ -459,9 +459,9 @@ Html render_wheel(const ShownWheel& wheel, std::string_view index, const std::st
     if (!row.provenance_sha256.empty()) shown.provenance_link = shown.link + std::string(provenance_suffix);
     if (!row.attestations_sha256.empty())
         shown.attestations_link = shown.link + std::string(attestations_suffix);
+    shown.file_index = row.index.empty() ? std::string(index) : row.index;
     // The API has none of a file from an upstream, whose row is of "INDEX.UPSTREAM".
-    if (row.index.find('.') == std::string::npos)
-        shown.sbom_index = row.index.empty() ? std::string(index) : row.index;
+    shown.has_sbom = row.index.find('.') == std::string::npos;
     shown.is_yanked = row.yanked;
     shown.yanked_reason = row.yanked_reason;
     shown.facts = proven_facts(wheel);

@@ -24,7 +24,7 @@ void ShownFrame::show(Values& to) const {
     to("referrer", frame.referrer)("root", frame.root)("home", frame.root.empty() ? "./" : frame.root);
     to("style", asset("style.css").published_name())("farm_style", farm.style)("logo", farm.logo);
     to("icon", farm.logo.empty() ? asset("wheel.svg").published_name() : farm.logo)("feed", frame.feed);
-    to("scripts", scripts)("data_root", frame.data_root);
+    to("scripts", scripts)("data_root", frame.data_root)("act", asset("act.js").published_name());
     to("machines", is_of_index ? frame.data_root : frame.machines);
     to("farm", farm.name.empty() ? "Wheelyard" : farm.name)("login", farm.login)("trail", frame.trail);
     to("is_of_server", frame.is_of_server)("is_front", !frame.is_of_server && frame.root.empty());

@@ -511,7 +511,7 @@ constexpr std::array index_read_rows{
     row<of_index, show_access>(
         got("/api/v1/indexes/{index}/access", "showAccess", io::document_of<access_record>,
             "Returns what the token of the request may do in an index"),
-        "request.arguments", {.index = IndexIs::known, .advice = "any action on it"}),
+        "request.arguments", {.index = IndexIs::with_files, .advice = "any action on it"}),
     row<of_pages, list_private>(
         got("/api/v1/private-indexes", "listPrivateIndexes", io::document_of<readable_list_record>,
             "Lists the private indexes that the token reads, and sets a cookie for each, with which "

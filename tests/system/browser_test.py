@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -18,7 +19,7 @@ from urllib.parse import urlencode
 from support.browser import NARROW, PHONE, REPLACED, TABLET, WIDE, Browser, Keys, why_no_axe, why_no_browser
 from support.case import main
 from support.clients import RawUpload
-from support.farm import CLIENTS, COMMAND_TIMEOUT_S, Farm
+from support.farm import CLIENTS, COMMAND_TIMEOUT_S, ROOT, Farm
 from support.sample_farm import GPU_OBJECTS, JOB, SAMPLE_INDEXES, SAMPLE_SETTINGS, SAMPLE_TITLES, fill, moment, report_sites, reports, wait_for_pages
 from support.site import PYTHON_VERSION as VENV_VERSION, VENV_PYTHON
 from support.slurm_cluster import SlurmCluster, missing_programs
@@ -495,6 +496,104 @@ class BrowserTest(unittest.TestCase):
         wait_until(lambda: any("scipy 9.9" in text and "it was cancelled" in text for text in browser.texts("#ended li")))
         self.assertNotIn("scipy 9.9", browser.find("#queue").text)
 
+    def act(self, title: str, reason: str = "") -> str:
+        """Presses a button and, in its dialog, the one that does it; returns the command beside it."""
+        browser, found = self.browser, f'[aria-label="{title}"]'
+        wait_until(lambda: browser.run("const it = document.querySelector(arguments[0]); it?.click(); return Boolean(it)", found))
+        wait_until(lambda: browser.find("dialog h2").text == title)
+        if reason:
+            browser.find("dialog [name=reason]").send_keys(reason)
+        command = browser.find("dialog .install code").text
+        browser.find("dialog p:last-child button").click()
+        wait_until(lambda: not browser.texts("dialog"))
+        return command
+
+    def log_in(self, **of) -> str:
+        """A token that the tab has from now on."""
+        token = self.farm.create_token(of.pop("indexes", "*"), **of)
+        self.browser.run("sessionStorage.setItem('wheelyard-token', arguments[0])", token)
+        self.addCleanup(self.browser.run, "sessionStorage.clear()")
+        return token
+
+    def test_who_may_changes_a_wheel_on_its_page_undoes_it_and_gets_the_command_that_does_the_same(self):
+        browser, page = self.browser, "/archer2/project/petsc4py/"
+        wheel = Wheel("petsc4py", "3.22.1", tags=("cp311-cp311-linux_x86_64",)).filename
+        shown = lambda: browser.texts("details[data-index] [data-act]")
+        offered = lambda: wheel.encode() in self.farm.get("/archer2/simple/petsc4py/")[2]
+        browser.open(page)
+        browser.run("sessionStorage.clear()")
+        browser.open(page)
+        wait_until(lambda: browser.texts("#grid .build, #grid a"))
+        self.assertNotIn("act.", browser.run("return [...document.scripts].map(one => one.src).join()"))  # to a visitor
+        self.log_in(name="reader", actions=("read", "task"), projects=("*",))
+        browser.open(page)
+        browser.driver.execute_async_script("yard.acts('file', {index: 'archer2', state: 'active', project: 'petsc4py'}).then(arguments[0])")
+        self.assertEqual(shown(), [])
+        self.log_in(name="of-one", actions=("yank",), projects=("petsc4py",))  # who may not list files
+        browser.open(page)
+        wait_until(lambda: shown() == ["Yank"])
+        token = self.log_in(name="keeper", actions=("read", "yank", "quarantine", "pin", "promote", "delete"), projects=("*",))
+        browser.open(page)
+        wait_until(lambda: shown() == ["Yank", "Quarantine", "Pin", "Promote"])
+        browser.find(f'[aria-label="Yank {wheel}"]').click()
+        self.assertIn("Undo: Unyank.", browser.find("dialog").text)
+        self.assertIn("Needs yank in archer2.", browser.find("dialog").text)
+        browser.find("dialog p:last-child button").click()  # the reason is needed
+        self.assertTrue(browser.find("dialog").is_displayed())
+        if not why_no_axe():
+            self.assertEqual(browser.barriers(), [])
+        browser.find("dialog [name=reason]").send_keys(Keys.ESCAPE)
+        wait_until(lambda: not browser.texts("dialog"))
+        self.assertEqual(shown(), ["Yank", "Quarantine", "Pin", "Promote"])
+        command = self.act(f"Yank {wheel}", "it's odd")
+        wait_until(lambda: shown() == ["Unyank", "Quarantine", "Pin", "Promote", "Unyank"])  # the last one is beside what was done
+        self.assertEqual(browser.texts("details[data-index] [role=status]"), [f"Yank {wheel}: done. Undo: Unyank"])
+        self.assertEqual(browser.texts("details[data-index] summary .state"), ["yanked"])
+        self.act(f"Unyank {wheel}")
+        wait_until(lambda: shown()[0] == "Yank")
+        file = self.folder / "keeper.token"
+        file.write_text(token)
+        yanked = lambda: b"it&#39;s odd" in self.farm.get(page)[2]
+        wait_until(lambda: not yanked())
+        ran = self.farm.run(*[str(file) if word == "TOKEN" else word for word in shlex.split(command)])
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        wait_until(yanked)
+        browser.open(page)
+        wait_until(lambda: shown() == ["Unyank", "Quarantine", "Pin", "Promote"])
+        self.act(f"Unyank {wheel}")
+        self.act(f"Pin {wheel}")
+        wait_until(lambda: "Unpin" in shown())
+        self.act(f"Unpin {wheel}")
+        self.act(f"Promote {wheel}")  # the first of the other indexes that the token may promote to
+        wait_until(lambda: any("done. Undo: Quarantine" in text for text in browser.texts("details[data-index] [role=status]")))
+        self.act(f"Quarantine {wheel}", "undone")  # that of the page's own index comes first
+        wait_until(lambda: not offered())
+        browser.open(page)
+        wait_until(lambda: browser.texts("#wheels + ul button") == ["Release", "Delete"])  # a page without wheels to offer
+        self.act(f"Release {wheel}", "looked at it")
+        wait_until(offered)
+
+    def test_each_row_of_what_can_be_done_has_the_right_of_its_operation_and_a_command(self):
+        self.browser.open(PAGES["operators"])
+        self.browser.driver.execute_async_script("yard.load(document.body.dataset.act).then(arguments[0])")
+        template = {"index": "{index}", "filename": "{filename}", "project": "{project}"}
+        rows = self.browser.run("return Object.entries(yard.act.rows).map(([verb, row]) => [verb, row.rights, row.reason ?? '', decodeURIComponent(yard.act.path_of(verb, "
+                                "{...arguments[0], id: row.on === 'task' ? '{task}' : '{token}'}).join('/')), "
+                                "yard.act.command_of(verb, {index: 'nonesuch', filename: 'six-1.0-py3-none-any.whl', id: 'none', package: 'six', version: '1', python: '3.11', accelerator: 'a'},"
+                                " \"it's odd\", verb === 'promote' && 'main')])", template)
+        operations = {cells[1].strip(" `"): cells for cells in (line.split(" | ") for line in (ROOT / "docs/reference/operations.md").read_text().splitlines()) if len(cells) > 5
+                      for cells in [["", cells[0].removeprefix("| "), *cells[1:]]]}
+        token = self.folder / "any.token"
+        token.write_text(self.farm.create_token("*", name="any", actions=("*",), projects=("*",)))
+        for verb, rights, reason, path, command in rows:
+            cells = operations["POST /api/v1/" + path]
+            for right in rights if verb != "retry" else ["task"]:  # with `approve`, an agent that has given the wheel up takes it
+                self.assertIn(f"`{right}`", cells[4], verb)
+            if "`reason`" in cells[5] and "`reason`?" not in cells[5]:
+                self.assertEqual(reason, "needed", verb)
+            ran = self.farm.run(*[str(token) if word == "TOKEN" else word for word in shlex.split(command)])
+            self.assertEqual(ran.returncode, 1, (command, ran.stderr))  # 2 would be wrong usage
+
     def post(self, path, token, document):
         request = urllib.request.Request(self.farm.url + path, data=json.dumps(document).encode(), headers={"Authorization": f"Bearer {token}"})
         with urllib.request.urlopen(request) as reply:
@@ -734,16 +833,13 @@ class BrowserTest(unittest.TestCase):
         rows = lambda: [text for text in browser.texts("#requests tbody tr") if "numpy 2.1.0" in text]
         wait_until(lambda: len(rows()) == 2)
         self.assertEqual([("public:" in text, "recipe" in text) for text in rows()], [(True, True)] * 2)
-        browser.find('#requests [aria-label="Approve numpy 2.1.0"]').click()  # the first: for 3.12
+        self.act("Approve numpy 2.1.0")  # the first: for 3.12
         wait_until(lambda: len(rows()) == 1)
-        browser.find('#requests [aria-label="Refuse numpy 2.1.0"]').click()  # the reason is asked where the button is
-        browser.driver.switch_to.alert.dismiss()
-        wait_until(lambda: browser.find("#operate-answer").text == "Nothing has changed: a change needs a reason.")
-        self.assertEqual(len(rows()), 1)
-        browser.find('#requests [aria-label="Refuse numpy 2.1.0"]').click()
-        browser.driver.switch_to.alert.send_keys("too new")
-        browser.driver.switch_to.alert.accept()
-        wait_until(lambda: not rows())
+        self.assertEqual(browser.find("#operate-answer").text, "Approve numpy 2.1.0: done. Undo: Cancel")
+        browser.open(page)  # the other on its own page
+        wait_until(lambda: browser.texts("[data-act]") == ["Approve", "Refuse"])
+        self.act("Refuse numpy 2.1.0", "too new")
+        wait_until(lambda: "cancelled" in browser.find("#title").text)
         browser.run("sessionStorage.clear()")
         browser.open(page)
         wait_until(lambda: "cancelled" in browser.find("#title").text)
@@ -951,8 +1047,7 @@ class BrowserTest(unittest.TestCase):
         token = self.farm.create_token(name="approver", actions=("approve", "task"))
         browser.run("sessionStorage.setItem('wheelyard-token', arguments[0])", token)
         browser.driver.refresh()
-        wait_until(lambda: "Retry" in browser.texts("#build button"))
-        browser.run("[...document.querySelectorAll('#build button')].find(button => button.textContent === 'Retry').click()")
+        self.assertIn("task add bede-gh200 horovod 0.28.1 --python 3.12 --accelerator gh200", self.act("Retry horovod 0.28.1"))
         wait_until(lambda: browser.path().startswith(f"{BEDE}/builds/request.html?id="))
         wait_until(lambda: "horovod 0.28.1" in browser.find("#title").text and "asked for" in browser.find("#title").text)
         self.post(f"/api/v1/tasks/{browser.path().partition('=')[2]}/cancel", token, {"format": "wheelyard.change/1", "reason": "tested"})
@@ -1119,6 +1214,7 @@ class BrowserTest(unittest.TestCase):
         browser = self.browser
         operator = self.farm.create_token("*", name="operator", actions=("quarantine", "delete", "token", "upload", "audit", "index"), projects=("*",))
         self.hold_tqdm()
+        self.addCleanup(self.browser.run, "sessionStorage.clear()")
         found = []
 
         def look(name):

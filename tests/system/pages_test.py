@@ -278,22 +278,16 @@ class BrowserTest(BrowserCase):
         kept = find(By.XPATH, "//*[@id='storage']/../preceding-sibling::p[1]").text
         self.assertRegex(kept, r"^2 files, \d+ KiB; in quarantine 1 file, \d+ KiB; the disk has .* left\.$")
         self.assertEqual(self.farm.run("wheelyard-registry", "storage", INDEX, "-c", self.farm.config).stdout.split("; the disk")[0].count("1 file"), 1)
-        find(By.XPATH, "//button[text()='Release']").click()
-        self.browser.switch_to.alert.dismiss()  # it asks for the reason
-        self.wait_for(lambda: "reason" in find(By.ID, "operate-answer").text)
-        find(By.NAME, "reason").send_keys("looked at it")
-        find(By.XPATH, "//button[text()='Release']").click()
+        def act(title, reason):
+            find(By.CSS_SELECTOR, f'[aria-label="{title}"]').click()
+            find(By.CSS_SELECTOR, "dialog [name=reason]").send_keys(reason)
+            find(By.CSS_SELECTOR, "dialog p:last-child button").click()
+        act(f"Release {name}", "looked at it")
         self.wait_for(lambda: rows("quarantine") == ["None."])
         self.assertIn(name, self.get(f"/{INDEX}/simple/yard-other/")[1])
         self.wait_for(lambda: find(By.XPATH, "//*[@id='operate-answer']/following-sibling::div[1]//table[@id='quarantine']"))
-        self.assertEqual(find(By.ID, "operate-answer").text, f"Release {name}: done.")
-        # The reason was of that change; without another the next one is asked for its own.
-        self.assertEqual(find(By.NAME, "reason").get_attribute("value"), "")
-        find(By.XPATH, "//button[@aria-label='Revoke the token leaver']").click()
-        self.browser.switch_to.alert.dismiss()
-        self.wait_for(lambda: "reason" in find(By.ID, "operate-answer").text)
-        find(By.NAME, "reason").send_keys("has left")
-        find(By.XPATH, "//button[@aria-label='Revoke the token leaver']").click()
+        self.assertEqual(find(By.ID, "operate-answer").text, f"Release {name}: done. Undo: Quarantine")
+        act("Revoke the token leaver", "has left")
         self.wait_for(lambda: any("leaver" in row and "revoked" in row for row in rows("tokens")))
         audit = self.farm.run("wheelyard-registry", "audit", "-c", self.farm.config).stdout
         self.assertIn("looked at it", audit)

@@ -13,12 +13,11 @@
   const colours = {done: "have", failed: "failed", ended: "excluded", cancelled: "excluded"};
   // Of a request in the words of the list of requests.
   const state_of = (item, of_request = is_request) => of_request ? yard.state({state: item.state})[0] : element("span", item.state, "state " + (colours[item.state] ?? yard.colours[item.state] ?? "active"));
-  const token = () => sessionStorage.getItem(token_key) ?? "";
   // Without a token as the browser is known to the server, for an index that only tokens read; so, too, if the token of this tab
   // is refused: it may be an old one.
   const ask = (where, own) => fetch(new URL(where, server), {cache: "no-store", headers: own ? {Authorization: "Bearer " + own} : {}});
   let is_refused = false;
-  const get = where => ask(where, token()).then(reply => (is_refused = token() !== "" && [401, 403].includes(reply.status)) ? ask(where, "") : reply)
+  const get = where => ask(where, yard.token()).then(reply => (is_refused = yard.token() !== "" && [401, 403].includes(reply.status)) ? ask(where, "") : reply)
     .then(async reply => {
       if (reply.ok) return reply;
       const problem = await reply.json().catch(() => ({}));
@@ -27,7 +26,7 @@
   // What people are called, for those who may read the audit log. Nobody else is asked for a password because of it.
   let people = null;
   const learn_names = async ({asked_by, reason}) => {
-    if ([asked_by, reason].some(text => text?.includes("login:")) && token()) people ??= await yard.call(new URL("api/v1/people", server), token()).then(reply => reply.json()).then(reply => reply.names).catch(() => ({}));
+    if ([asked_by, reason].some(text => text?.includes("login:")) && yard.token()) people ??= await yard.call(new URL("api/v1/people", server), yard.token()).then(reply => reply.json()).then(reply => reply.names).catch(() => ({}));
   };
   const me = sessionStorage.getItem("wheelyard-login-name");
   const who = name => name === me ? "you" : Object.hasOwn(people ?? {}, name) ? name + " " + people[name] : name;
@@ -160,24 +159,15 @@
     }
     return [element("h2", title), list];
   };
-  // A request of its own, which an agent of the site takes although it has given the wheel up: nothing here calls a builder.
-  const retry_of = build => {
-    const line = element("p"), button = element("button", "Retry"), said = element("span", "", "quiet");
-    button.type = "button";
-    said.setAttribute("role", "status");
-    button.addEventListener("click", () => {
-      button.disabled = true;
-      yard.call(new URL("api/v1/tasks", server), token(), {format: "wheelyard.task/1", index, ...Object.fromEntries(["package", "version", "python", "accelerator"].map(name => [name, build[name] ?? ""]))})
-        .then(reply => reply.json()).then(task => location.assign("request.html?" + new URLSearchParams({id: task.id})))
-        .catch(error => { button.disabled = false; yard.say(said, error.message, true); });
-    });
-    yard.say(said, "A request for the same wheel. Its job asks for more memory or time where the last one lacked it, as far as the site allows.");
-    line.append(button, " ", said);
-    return line;
-  };
-  // To who may not, or has not said who asks.
+  // What the token may do with it: act.js. A retry is a request of its own, which an agent of the site takes although it has given the
+  // wheel up: nothing here calls a builder.
+  const answer = element("p", "", "quiet"), acts = element("p");
+  answer.setAttribute("role", "status");
+  const learn_acts = async build => acts.replaceChildren(...await yard.acts("task", {...build, index}, answer, (verb, reply) =>
+    verb === "retry" ? location.assign("request.html?" + new URLSearchParams({id: reply.id})) : refresh()));
+  // To who may not retry, or has not said who asks.
   const no_retry_of = () => {
-    if (token() && !is_refused) return element("p", "Retry is here for tokens that approve requests, and yours may not: ask the farm's operators.", "quiet");
+    if (yard.token() && !is_refused) return element("p", "Retry is here for tokens that approve requests, and yours may not: ask the farm's operators.", "quiet");
     const line = element("p", "Retry is here for tokens that approve requests. ", "quiet"), link = element("a", "Log in");
     link.hidden = true;
     yard.offer_login(link, () => location.pathname + location.search + location.hash);
@@ -201,6 +191,7 @@
     const text = JSON.stringify({...build, log_bytes: 0});
     if (text !== last) {
       last = text;
+      learn_acts(build).catch(() => {});
       const parts = [dotted("p", yard.place(build), build.phase && (build.state === "failed" ? "failed in phase " : is_over(build) ? "last in phase " : "phase ") + build.phase, build.began && ["began ", yard.time(build.began)],
         build.asked && ["asked ", yard.time(build.asked), ...(build.asked_by ? [" by " + who(build.asked_by)] : [])], build.attempts > 1 && build.attempts + " attempts",
         build.place && "place " + build.place + " in the queue", is_request && is_over(build) && ["ended ", yard.time(build.changed)],
@@ -224,7 +215,7 @@
         parts.push(remedy);
         if (!build.may_retry) parts.push(element("p", "This is for the staff of " + (build.site ?? "the site") + ": send them the address of this page.", "quiet"));
       }
-      if (build.may_retry !== undefined) parts.push(build.may_retry ? retry_of(build) : no_retry_of());
+      if (build.may_retry === false) parts.push(no_retry_of());
       // Of a Git repository also a tag and a commit: "https://code.example.org/six@v1.0 (3f2a9c8)".
       const [, address] = /^(https:\/\/\S+?)(@\S+ \(.*\))?$/.exec(build.source ?? "") ?? [], source = element(address ? "a" : "span", build.source);
       if (address) Object.assign(source, {href: address, rel: "nofollow noopener"});
@@ -253,7 +244,7 @@
     const needs = document.getElementById("build-needs");
     if (!last) { needs.hidden = false; needs.replaceChildren(asked.has("id") ? error.message : needs.textContent); }
   });
-  section.append(head, log_part, others);
+  section.append(head, acts, answer, log_part, others);
   log_part.hidden = true;
   search();
   draw();

@@ -36,6 +36,13 @@ const yard = (() => {
     line.replaceChildren(...text.split("`").map((part, at) => at % 2 ? element("code", part) : part));
     line.className = is_error ? "note" : "quiet";
   };
+  // A button that copies a text, or what a function gives then, and "Copied" once it has.
+  const copy_button = text => {
+    const copy = element("button", "Copy");
+    copy.type = "button";
+    copy.addEventListener("click", () => navigator.clipboard.writeText(typeof text === "function" ? text() : text).then(() => { copy.textContent = "Copied"; }, () => {}));
+    return copy;
+  };
   // A request with a token, POST where there is a body. Fails with the server's own words. `credentials`: whether the browser takes cookies.
   const call = (url, token, body, credentials = "omit") => fetch(url, {
     method: body ? "POST" : "GET", credentials, cache: "no-store", redirect: "error",
@@ -112,9 +119,12 @@ const yard = (() => {
     }));
     return loading.get(url);
   };
+  // What the token of this tab may do with a thing: act.js, for who has one.
+  const acts = (...of) => token() ? load(document.body.dataset.act).then(() => yard.act.buttons(...of)) : Promise.resolve([]);
   // What the reader chose, for the next page, or what an address named, for those of this tab: a colleague's link replaces no choice.
   // A browser may forbid storage.
   const of_this_tab = key => { try { return sessionStorage.getItem(key); } catch { return null; } };
+  const token = () => of_this_tab("wheelyard-token") ?? "";
   const recall = key => { try { return of_this_tab(key) ?? localStorage.getItem(key); } catch { return null; } };
   const remember = (key, value, of_tab) => {
     try {
@@ -324,5 +334,5 @@ const yard = (() => {
   // Only a server has the page for operators.
   const operators = document.getElementById("operators");
   if (operators) fetch(operators.href, {method: "HEAD"}).then(reply => { operators.hidden = !reply.ok; }).catch(() => {});
-  return {element, time, label_cells, say, call, get, open_private, offer_login, has_login, show_account, is_same_wheel, fold, when_seen, load, recall, remember, address, machine, my_pythons, takes, suits, suit_word, mark_card, bar, anchor, colours, state, all, states_of, report_of, all_indexes, reveal, follow};
+  return {element, time, label_cells, say, copy_button, token, call, get, open_private, offer_login, has_login, show_account, is_same_wheel, fold, when_seen, load, acts, recall, remember, address, machine, my_pythons, takes, suits, suit_word, mark_card, bar, anchor, colours, state, all, states_of, report_of, all_indexes, reveal, follow};
 })();

@@ -13,25 +13,9 @@
   const element = yard.element;
   const say = (text, is_error) => yard.say(answer, text, is_error);
   const call = (path, body) => yard.call(new URL(path, server), field("token").value, body).then(reply => reply.json());
-  const change = (path, title, log = "audit log") => {
-    // Asked where the change is made: the field is far above most lists.
-    const reason = field("reason").value.trim() || (prompt(title + ": why? The reason goes to the " + log + ".") ?? "").trim();
-    if (!reason) return Promise.reject(new Error("Nothing has changed: a change needs a reason."));
-    // The next change has a reason of its own.
-    return call(path, {format: "wheelyard.change/1", reason}).then(() => { field("reason").value = ""; });
-  };
-  const button = (label, title, act, kind) => {
-    const made = element("button", label, kind);
-    made.type = "button";
-    made.setAttribute("aria-label", title);
-    made.addEventListener("click", () => {
-      made.disabled = true;
-      made.closest(".scroll").previousElementSibling.before(answer);  // the answer is where the reader looks
-      act(title).then(() => { say(title + ": done."); return show(); })
-        .catch(error => say(error.message, true)).finally(() => { made.disabled = false; });
-    });
-    return made;
-  };
+  // What the token may do with a thing of a list: act.js. The answer is where the reader looks.
+  const acts = (kind, of) => yard.acts(kind, of, answer, () => show());
+  document.getElementById("lists").addEventListener("click", event => event.target.closest("td [data-act]")?.closest(".scroll").previousElementSibling.before(answer));
   const row = cells => {
     const made = element("tr");
     cells.forEach((cell, at) => {
@@ -100,11 +84,8 @@
     for (let page = 0; page < max_pages && after !== null; ++page) {
       const part = await call(folder + "?state=quarantined&after=" + encodeURIComponent(after));
       for (const file of part.files) {
-        const at = folder + "/" + encodeURIComponent(file.filename) + "/";
         rows.push(row([file.filename, link_to(index + "/project/" + file.project, index), size(file.size_bytes), await who(file.uploaded_by) + ", " + day(file.uploaded), file.state_reason,
-          [history_of(file.filename), " ", source_of({...file, index}, "quarantine"), " ",
-           button("Release", "Release " + file.filename, title => change(at + "release", title)), " ",
-           button("Delete", "Delete " + file.filename, title => change(at + "delete", title), "danger")]]));
+          [history_of(file.filename), " ", source_of({...file, index}, "quarantine"), " ", ...await acts("file", {...file, index})]]));
       }
       after = part.next;
     }
@@ -183,9 +164,9 @@
     const {tokens, hidden} = await call("api/v1/tokens");
     own = tokens.find(({id}) => field("token").value.trim().startsWith(id + "_")) ?? {};
     if (hidden) note_above("tokens", hidden + (hidden === 1 ? " more token is" : " more tokens are") + " outside the scope of yours, and not shown.");
-    return tokens.map(token => row([token.name, token.id, token.indexes.join(" "),
+    return Promise.all(tokens.map(async token => row([token.name, token.id, token.indexes.join(" "),
     token.projects.join(" "), token.actions.join(" "), token.state + (token.expires && token.state === "active" ? " until " + day(token.expires) : "") + ", created " + day(token.created),
-    token.state === "revoked" ? "" : button("Revoke", "Revoke the token " + token.name, title => change("api/v1/tokens/" + token.id + "/revoke", title, "server's log"), "danger")]));
+    await acts("token", token)])));
   };
   // A registry of one server has none.
   const nodes = async () => {
@@ -194,16 +175,15 @@
     return seen.map(node => row([node.name, node.is_writer ? "writes" : "serves", (node.lease_ms / 1000).toFixed(1) + " s left",
       String(node.serial_visible)]));
   };
-  // What waits for somebody's approval; a refusal needs a reason.
+  // What waits for somebody's approval.
   const requests = async () => {
     const chosen = field("index").value.trim();
     const {tasks} = await call("api/v1/tasks?state=awaits_approval&index=" + encodeURIComponent(chosen));
     return Promise.all(tasks.map(async task => {
-      const at = "api/v1/tasks/" + encodeURIComponent(task.id) + "/", name = task.package + " " + task.version, page = element("a", name);
+      const page = element("a", task.package + " " + task.version);
       page.href = new URL(encodeURIComponent(task.index) + "/builds/request.html?" + new URLSearchParams({id: task.id}), server);
       return row([page, task.index, task.python + (task.accelerator ? ", " + task.accelerator : ""), task.source ? "uploaded source" : "recipe", await who(task.asked_by) + ", " + day(task.asked),
-        [button("Approve", "Approve " + name, () => call(at + "approve", {format: "wheelyard.change/1"})), " ",
-         button("Refuse", "Refuse " + name, title => change(at + "reject", title), "danger")]]);
+        await acts("task", task)]);
     }));
   };
   // The late ones first.
@@ -219,12 +199,12 @@
     const failed = all.filter(({state, ended, site, id}) => state === "failed" && Date.parse(ended) > since && !seen.has(site + "/" + id) && seen.add(site + "/" + id))
       .sort((one, other) => Date.parse(other.ended) - Date.parse(one.ended));
     if (failed.length > max_shown) note_above("failures", failed.length + " builds failed; the newest " + max_shown + " are shown.");
-    return failed.slice(0, max_shown).map(build => {
+    return Promise.all(failed.slice(0, max_shown).map(async build => {
       const page = element("a", [build.package, build.version, build.python, build.accelerator].filter(Boolean).join(" "));
       page.href = new URL(encodeURIComponent(build.index) + "/builds/build.html?" + new URLSearchParams({site: build.site, id: build.id}), server);
       const is_solved = all.some(other => other.state === "done" && yard.is_same_wheel(other, build) && Date.parse(other.ended) > Date.parse(build.ended));
-      return row([page, build.site, build.index, yard.time(build.ended), build.cause ?? "", is_solved ? element("span", "built since", "state have") : with_code(build.remedy)]);
-    });
+      return row([page, build.site, build.index, yard.time(build.ended), build.cause ?? "", is_solved ? element("span", "built since", "state have") : [with_code(build.remedy), " ", ...await acts("task", build)]]);
+    }));
   };
   // Failures of the last seven days, the newest first.
   const upstreams = async () => {
@@ -268,7 +248,7 @@
     if (found.length > max_shown) note_above("files", "More than " + max_shown + " files have this in their names: type more of it.");
     return Promise.all(found.slice(0, max_shown).map(async file => row([file.filename, link_to(file.index + "/project/" + file.project, file.index), file.state + (file.yanked ? ", yanked" : ""), size(file.size_bytes),
       await who(file.uploaded_by) + ", " + day(file.uploaded), file.state_reason || file.yanked_reason || "",
-      [history_of(file.filename), " ", source_of(file, "files")]])));
+      [history_of(file.filename), " ", source_of(file, "files"), " ", ...await acts("file", file)]])));
   };
   // The newest that pass the filter in the address; the button goes on with those before them. The server looks at a part of a
   // long log for each reply.

@@ -147,10 +147,12 @@
   if (boms.length) fetch(api, {method: "HEAD"}).then(reply => {
     for (const bom of reply.ok ? boms : []) {
       const file = bom.parentNode.firstChild.pathname.split("/").pop();
-      bom.querySelector("a").href = new URL("indexes/" + encodeURIComponent(bom.dataset.index) + "/files/" + file + "/sbom", api);
+      bom.querySelector("a").href = new URL("indexes/" + encodeURIComponent(bom.closest("details").dataset.index) + "/files/" + file + "/sbom", api);
       bom.hidden = false;
     }
   }).catch(() => {});
+  // For who has a token: what may be done with the wheels.
+  if (yard.token()) yard.load(document.body.dataset.act).catch(() => {});
   const grid = document.getElementById("grid");
   // The grid for the chosen machine: what runs there, what its site builds, and otherwise why not and what to do.
   const narrow = () => {

@@ -300,12 +300,12 @@ TEST_CASE("a wheel shows what made it, as its agent states, and a damaged docume
         return shown.substr(at, shown.find("</p>", at) - at);
     };
     // Its bill of materials is of the API of the index that has the file; of files of upstreams there is none.
-    const std::string sbom = R"(<span class="sbom" data-index="main" hidden> · <a>SBOM</a></span>)";
+    const std::string sbom = R"(<span class="sbom" hidden> · <a>SBOM</a></span>)";
     CHECK(links_in(html).ends_with(">Provenance</a>" + sbom));
     row.provenance_sha256.clear();
     CHECK(links_in(page("")).ends_with(" · without provenance" + sbom));
     row.index = "base";
-    CHECK(has(links_in(page("")), "data-index=\"base\""));
+    CHECK(has(page(""), "\" data-index=\"base\" open>"));
     row.index = "main.public";
     CHECK(!has(links_in(page("")), "SBOM"));
 }

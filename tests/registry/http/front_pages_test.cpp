@@ -144,7 +144,7 @@ TEST_CASE("no page of the server begins a link at the root of its host") {
         CHECK(page.find("=\"/") == std::string::npos);
         CHECK(page.find("api/v1/\">For operators</a>") != std::string::npos);
     }
-    CHECK(render_operators_page({}, "../../").find("<body data-root=\"../../\">") != std::string::npos);
+    CHECK(render_operators_page({}, "../../").find("<body data-root=\"../../\" ") != std::string::npos);
 }
 
 }  // namespace wheelyard::http
