@@ -6,6 +6,7 @@
 #include "lib/base/limits.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
+#include "lib/base/text/words.hpp"
 #include "lib/wheel/name.hpp"
 #include "registry/config/config_rows.hpp"
 #include "registry/config/limits.hpp"
@@ -14,6 +15,7 @@ namespace wheelyard::registry {
 namespace {
 
 constexpr std::int64_t max_cooldown_days = 3650;
+constexpr auto removed_words = base::words<bool>({{false, "keep"}, {true, "quarantine"}});
 constexpr std::int64_t max_cache_mib_limit = max_quota_mib;  // of what is kept of an upstream
 
 // Projects are compared by their normalised names, so patterns are, too: "Our_*" matches our-tools.
@@ -91,6 +93,8 @@ io::TomlRow<IndexConfig> upstream_row() {
             .hint("... but those of these projects are"),
         key("max_cache_mib", &U::max_cache_bytes, {.range = {0, max_cache_mib_limit}, .unit = base::mib})
             .hint("fetched files that are kept, the last used ones; 0: all"),
+        io::word<removed_words>("removed", &U::quarantines_removed)
+            .hint("fetched files that it no longer lists: \"keep\", or \"quarantine\""),
         key("proxy", &U::proxy, {.type = "URL"}),
         key("username", &U::username).hint("sent to the host of `url` only", R"("reader")"),
         key("password_file", &U::password_file).sample(R"("secrets/reader")"),

@@ -34,6 +34,7 @@ struct UpstreamConfig {
     std::int64_t cooldown_days = 0;                 // files younger than this are not offered
     std::vector<std::string> cooldown_except = {};  // globs of projects without a cooldown
     std::uint64_t max_cache_bytes = 0;              // of fetched files that are kept; 0: no limit
+    bool quarantines_removed = false;               // fetched files that it no longer lists: removed.hpp
     bool inspect_first = false;                     // nothing of a file is sent before it is inspected
     inspect::Policy policy = {};                    // for its wheels
     std::string proxy = {};                         // empty: none

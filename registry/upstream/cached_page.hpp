@@ -51,6 +51,8 @@ struct CachedPage {
     std::vector<std::string> supplies = {};  // indexes that got the project from here
     base::UnixMicros released = 0;           // an operator let others supply the project; 0: none did
     std::string released_because = {};
+    // The upstream keeps the project in quarantine (PEP 792).
+    [[nodiscard]] bool is_quarantined() const { return status == "quarantined"; }
     // The upstream has had another `url` since: neither freshness nor validators are of this one.
     [[nodiscard]] bool is_of_other(std::string_view url) const { return !from.empty() && from != url; }
 };

@@ -158,6 +158,10 @@ std::set<std::string> keys_of_texts(const CachedPage& page) {
     return keys;
 }
 
+bool offers_unfetched(const CachedPage& page, const UpstreamConfig& upstream) {
+    return page.absent_since == 0 || !upstream.quarantines_removed;
+}
+
 Offer offer_of(const CachedPage& page, const std::string& project, const UpstreamConfig& upstream,
                base::UnixMicros now) {
     Offer offer{};

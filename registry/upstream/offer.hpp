@@ -74,6 +74,10 @@ struct OfferedName {
 // The keys of all that the store may have beside a file of a page.
 [[nodiscard]] std::set<std::string> keys_of_texts(const CachedPage& page);
 
+// False: the upstream has lost the project, whose former files it removed for a reason; its servers may still
+// send them.
+[[nodiscard]] bool offers_unfetched(const CachedPage& page, const UpstreamConfig& upstream);
+
 struct Offer {
     std::vector<const UpstreamFile*> files;            // of the page, in its order
     std::array<std::size_t, withheld_kinds> withheld;  // number of files by reason

@@ -83,7 +83,7 @@ void add_files(const Offer& offer, const CachedPage& page, const UpstreamConfig&
         if (is_variants_file(file->link.filename)) continue;
         catalog::FileRow row = row_of(*file, index, offered.project);
         const catalog::FileRow* known = find_row(stored, row.filename);
-        if (known != nullptr && !merge_stored(row, *known)) continue;
+        if (known == nullptr ? !offers_unfetched(page, upstream) : !merge_stored(row, *known)) continue;
         if (!offered.root_url.empty() && row.sha256 == file->link.sha256 && has_attestations(*file, upstream))
             offered.attested.insert(row.filename);
         offered.files.push_back(std::move(row));

@@ -22,7 +22,6 @@ constexpr std::uint64_t large_page_bytes = 8 * base::mib;
 
 constexpr int status_not_modified = 304;
 constexpr int status_loop = 508;
-constexpr std::string_view quarantined = "quarantined";
 
 // 403 means absent: so the CUDA and ROCm indexes of PyTorch answer for projects that they do not have.
 // refuses() has the exceptions.
@@ -114,7 +113,7 @@ tl::expected<FetchedPage, PageFailure> read_page_answer(const io::HttpAnswer& an
         const bool is_empty = !has_distributions(merged.page);
         const bool was_there = before != nullptr && has_distributions(*before);
         if (is_empty && was_there && is_html) return no_links(url);
-        if (is_empty && was_there && merged.page.status != quarantined) {
+        if (is_empty && was_there && !merged.page.is_quarantined()) {
             keep(*before, now, fetched);
             fresh_s = absent_fresh_s;
         } else {

@@ -15,6 +15,7 @@
 #include "registry/config/index_rules.hpp"
 #include "registry/upstream/freshness.hpp"
 #include "registry/upstream/offer.hpp"
+#include "registry/upstream/removed.hpp"
 #include "registry/upstream/upstreams.hpp"
 
 namespace wheelyard::registry {
@@ -191,10 +192,48 @@ void Upstreams::refresh_page(const Errand& errand, const std::string& project) {
                                          {"pinned_sha256", alarm.pinned},
                                          {"claimed_sha256", alarm.claimed}});
     }
+    if (upstream.quarantines_removed) follow_removals(upstream, project, before.get(), fetched->page);
     if (const auto stored = store_.put(upstream.cache_index, project, std::move(fetched->page)); !stored) {
         io::log_error("upstream.page_not_stored", {{"project", project}, {"error", stored.error().text()}});
         remember_trouble(work, page_retry_s, {upstream, project, project, stored.error()});
     }
+}
+
+// That a project is gone counts once two answers said so, and a page with files came from this upstream
+// meanwhile: a server that answers 404 to everything has removed nothing.
+void Upstreams::follow_removals(const UpstreamConfig& upstream, const std::string& project,
+                                const CachedPage* before, const CachedPage& page) {
+    const std::string& index = upstream.cache_index;
+    bool is_loss_confirmed = false;
+    {
+        const std::lock_guard lock(mutex_);
+        base::UnixMicros& listed = last_listed_[index];
+        if (page.absent_since == 0 && !page.files.empty()) listed = page.checked;
+        is_loss_confirmed = before != nullptr && before->absent_since != 0 && listed > before->absent_since;
+    }
+    catalog::Serial serial = 0;
+    std::vector<RemovedFile> found;
+    const auto done = parts_.writer.run([&](catalog::Catalog& catalog) -> base::Status {
+        WHEELYARD_ASSIGN(const auto rows, catalog.files(index, project));
+        found = find_removed(page, rows, is_loss_confirmed);
+        for (const RemovedFile& file : found) {
+            const bool is_gone = !file.reason.empty();
+            WHEELYARD_ASSIGN(const catalog::Changed changed,
+                             catalog.set_file_state(
+                                 {index, file.filename},
+                                 is_gone ? catalog::FileState::quarantined : catalog::FileState::active,
+                                 {"upstream:" + upstream.name,
+                                  is_gone ? file.reason : "the upstream lists it again", page.checked}));
+            serial = changed.serial;
+        }
+        return {};
+    });
+    if (!done)
+        io::log_error("upstream.removals_failed", {{"project", project}, {"error", done.error().text()}});
+    for (const RemovedFile& file : found)
+        io::log_warn(file.reason.empty() ? "upstream.listed_again" : "upstream.removed",
+                     {{"upstream", index}, {"filename", file.filename}, {"because", file.reason}});
+    if (serial != 0) parts_.pages.call_when_visible(serial, {index, project, {}}, [](const base::Status&) {});
 }
 
 // ErrorKind::missing: the upstream has no such text.

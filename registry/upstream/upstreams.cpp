@@ -297,24 +297,26 @@ void Upstreams::answer_file(const SharedAsk& ask, const Supply& supply) {
     const std::string_view filename = without_suffix(request.filename);
     const bool is_metadata = request.filename.ends_with(metadata_suffix);
     const bool is_attestations = request.filename.ends_with(http::attestations_suffix);
-    const SharedPage page = store_.find(supply.candidate.upstream->cache_index, ask->project);
+    const UpstreamConfig& upstream = *supply.candidate.upstream;
+    const SharedPage page = store_.find(upstream.cache_index, ask->project);
     if (!page) return ask->then({});
+    const auto row = fetched_row(supply.candidate, std::string(filename));
+    if (!row) return ask->then(problem_answer(log_internal_problem(row.error())));
+    // What is said about the file is held back with it.
+    const bool is_of_row = *row && (request.sha256.empty() || (*row)->sha256 == request.sha256);
+    if (is_of_row && (*row)->state == catalog::FileState::quarantined)
+        return ask->then(problem_answer(quarantined_problem(**row)));
     const auto& files = page->files;
     const auto file = std::find_if(files.begin(), files.end(), [&](const UpstreamFile& candidate) {
         return candidate.link.filename == filename &&
                (candidate.link.sha256 == request.sha256 || (is_attestations && request.sha256.empty()));
     });
-    const bool is_offered = file != files.end() && page->status != "quarantined" &&
-                            why_withheld(*file, ask->project, *supply.candidate.upstream,
-                                         parts_.clock.now()) == Withheld::nothing;
+    const bool is_offered =
+        file != files.end() && !page->is_quarantined() && (*row || offers_unfetched(*page, upstream)) &&
+        why_withheld(*file, ask->project, upstream, parts_.clock.now()) == Withheld::nothing;
     if (!is_offered) return ask->then({});
     if (!request.version.empty() && parse_offered_name(filename)->version.text() != request.version)
         return ask->then({});
-    const auto row = fetched_row(supply.candidate, file->link.filename);
-    if (!row) return ask->then(problem_answer(log_internal_problem(row.error())));
-    // What is said about the file is held back with it.
-    if (*row && (*row)->state == catalog::FileState::quarantined)
-        return ask->then(problem_answer(quarantined_problem(**row)));
     if (is_attestations) return answer_attestations(ask, supply, *file);
     if (is_metadata || is_variants_file(filename)) return answer_text(ask, supply, *file);
     if (*row) return await_published(ask);

@@ -1015,6 +1015,67 @@ class UpstreamTest(OwnFarmsCase):
         self.assertEqual(list(self.farm.files("yard-six", SITE)), [wheel.filename])  # now the index has the project
         self.farm.check_tree()
 
+    def state_of(self, filename: str) -> str:
+        done = self.farm.run("wheelyard-registry", "files", f"{BASE}.public", "--json", "-c", self.farm.config)
+        self.assert_ran(done)
+        [row] = [row for piece in map(json.loads, done.stdout.splitlines()) for row in piece["files"] if row["filename"] == filename]
+        return row["state_reason"] or row["state"]
+
+    def test_what_the_upstream_removed_is_quarantined_where_the_index_says_so(self):
+        names = ("yard-file", "yard-gone", "yard-hidden")
+        file, gone, hidden = (self.wheel(name).filename for name in names)
+        for name in names:
+            self.offer(self.wheel(name))
+            self.offer(self.wheel(name, version="2.0"))
+        self.offer(self.wheel("yard-other"))
+        self.open_farm('removed = "quarantine"')
+        for name in names:
+            self.assert_ran(pip_install(self.farm, "pip-new", self.folder / name, name + "==1.0", index=SITE))
+        link = f"/{BASE}" + self.farm.files("yard-file", BASE)[file]["url"].removeprefix("../..")
+        page = self.upstream.page("yard-hidden")[1]
+        nothing = json.dumps({"meta": {"api-version": "1.1"}, "name": "x", "versions": [], "files": []}).encode()
+
+        # An outage, a page about something else and an upstream that answers 404 to everything remove nothing.
+        for answer in ((503, {}, b""), (403, {}, b""), (200, {"Content-Type": "text/html"}, b"<html>maintenance</html>"),
+                       (200, {"Content-Type": JSON}, b"{"), (404, {}, b""), (404, {}, b""), (200, {"Content-Type": JSON}, nothing)):
+            self.upstream.pages = {name: answer for name in (*names, "yard-other")}
+            self.change_upstream_age()
+            for name in names:
+                self.assertIn(f"{name.replace('-', '_')}-1.0-py3-none-any.whl", self.farm.files(name, SITE), answer)
+        # What was never fetched is not, once the project is lost: file servers keep what is on no page.
+        self.assertEqual(list(self.farm.files("yard-gone", SITE)), [gone])
+
+        # Malware is removed in three ways. The loss of a project is believed once the upstream has others.
+        del self.upstream.files[file]
+        status = {**json.loads(page), "project-status": {"status": "quarantined"}, "files": []}
+        self.upstream.pages = {"yard-gone": (404, {}, b""), "yard-hidden": (200, {"Content-Type": JSON}, json.dumps(status).encode())}
+        self.change_upstream_age()
+        for name in ("yard-other", *names):
+            self.farm.get(f"/{SITE}/simple/{name}/")
+        self.assertEqual({name: self.state_of(name) for name in (file, gone, hidden)},
+                         {file: "removed upstream: its page no longer lists the file", gone: "removed upstream: it no longer has the project",
+                          hidden: "removed upstream: it keeps the project in quarantine"})
+        for name in names:
+            done = pip_install(self.farm, "pip-new", self.folder / (name + "-again"), name + "==1.0", index=SITE)
+            self.assertNotEqual(done.returncode, 0, name)
+        self.farm.check_tree()
+        status, _, problem = self.farm.get(link)  # as a lock file names it
+        self.assertEqual((status, json.loads(problem)["code"]), (404, "upstream.quarantined"))
+        audit = self.farm.run("wheelyard-registry", "audit", "--action", "quarantined", "-c", self.farm.config)
+        self.assert_ran(audit, "by upstream:public: removed upstream: its page no longer lists the file")
+
+        # What comes back is released; what a person decides stays.
+        words = (f"{BASE}.public", hidden, "-c", self.farm.config)
+        self.assert_ran(self.farm.run("wheelyard-registry", "quarantine", *words, "--reason", "malware"))
+        self.upstream.pages = {}
+        self.offer(self.wheel("yard-file"))
+        self.change_upstream_age()
+        for name in names:
+            self.farm.get(f"/{SITE}/simple/{name}/")
+        self.assertEqual([self.state_of(name) for name in (file, gone, hidden)], ["active", "active", "malware"])
+        self.assert_ran(pip_install(self.farm, "pip-new", self.folder / "back", "yard-file==1.0", index=SITE))
+        self.farm.check_tree()
+
     def test_a_kill_in_a_download_leaves_nothing_and_the_next_try_succeeds(self):
         wheel = self.wheel("yard-six")
         self.offer(wheel, wait_s=60)
