@@ -14,7 +14,7 @@
   // From this page to the folder of each index's search. The front page shows results only for a question.
   const folders = form.dataset.folders.split(" "), is_front = !document.body.dataset.root;
   const index_of = folder => decodeURIComponent(new URL(folder, location.href).pathname.split("/").at(-3));
-  const filters = folders.length > 1 ? [["index", index_at], ...facets] : facets;
+  const filters = folders.length > 1 ? [["index", index_at], ...facets] : facets, names = ["q", ...filters.map(([name]) => name)];
   let rows = null, indexes = null, loading = null, shown = [], last_shown = null, questions = 0;
   form.hidden = false;
 
@@ -164,20 +164,24 @@
       (total > max_shown ? ", the first " + max_shown + " are shown" : "");
   };
 
-  // What the sites know of a name that no wheel has, and where to ask for it.
-  const show_ends = async (name, question) => {
-    const reports = await Promise.all(folders.map(folder => yard.report_of(folder + "../")));
-    if (question !== questions) return;
-    const items = folders.flatMap((folder, at) => yard.states_of(reports[at], name)
+  // What the sites know of names that no wheel has, asked once in the life of the page: an item for each, with the name.
+  let reports = null;
+  const items_of = async names => {
+    if (!names.length) return [];
+    reports ??= Promise.all(folders.map(folder => yard.report_of(folder + "../")));
+    const all = await reports;
+    return names.flatMap(name => folders.flatMap((folder, at) => yard.states_of(all[at], name)
       .filter(cell => cell.state !== "have").map(cell => {
         const item = element("li", "", "card"), title = element("h3"), words = yard.state(cell);
         const page = "builds/" + (cell.page ?? (cell.attempt ? "#" + yard.anchor(cell.attempt) : ""));
         title.append(link_to(cell.package + " " + cell.version, folder + "../" + page), " ", element("span", words[0].textContent, words[0].className || words[0].firstChild.className));
         item.append(title, element("p", [cell.site, "Python " + cell.python, cell.accelerator].filter(Boolean).join(" · "), "quiet"), ...words.slice(1));
-        return item;
-      })).slice(0, max_near);
-    list.prepend(...items);
-    if (items.length) count.textContent = "No wheel of " + name + ", but the sites know of it. ";
+        return [name, item];
+      }))).slice(0, max_near);
+  };
+  const known_text = items => items.length ? "No wheel of " + [...new Set(items.map(([name]) => name))].join(" or ") + ", but the sites know of it. " : "";
+  // Where to ask for it.
+  const show_ends = async (name, question) => {
     const is_own = folder => index_of(folder) === yard.machine.details?.index;
     [...folders].sort((a, b) => is_own(b) - is_own(a)).forEach((folder, at) =>
       count.append(at ? " · " : " ", link_to("Ask for " + name + (is_front ? " in " + index_of(folder) : ""), folder + "../builds/?package=" + encodeURIComponent(name))));
@@ -190,7 +194,22 @@
     count.append(" · ", link_to("Look in all indexes", home + "?" + new URLSearchParams({q: box.value})));
   };
 
-  const update = () => load().then(async () => {
+  // Before anything is loaded: on the front page the results have the place of what is below them, and the filters theirs, so that
+  // nothing moves when they come.
+  const make_room = is_asked => {
+    if (!is_front) return;
+    list.classList.toggle("asked", is_asked);
+    if (is_asked && !indexes) for (const [name] of filters) form.elements.namedItem(name).parentElement.hidden = false;
+  };
+  const is_asked = () => names.some(name => form.elements.namedItem(name).value.trim());
+  const update = () => {
+    make_room(is_asked());
+    return load().then(find).catch(() => {
+      make_room(false);
+      count.textContent = "The list cannot be loaded; all projects are below.";
+    });
+  };
+  const find = async () => {
     const question = ++questions;
     const words = words_of(box.value);
     const chosen = filters.map(([name, at]) => [at, form.elements.namedItem(name).value]).filter(([, value]) => value);
@@ -217,16 +236,24 @@
     const some = total > 0 || words.length < 2 ? [] : may_match.filter(row => naming(row, words) > 0 && chosen.every(([at, value]) => row[at].includes(value)))
       .sort((a, b) => naming(b, words) - naming(a, words)).slice(0, max_near);
     const is_all = words.length + chosen.length === 0;
+    // Hits do not hide that a project of exactly this name is asked for. A filter may have left it out.
+    const listed = found.length > 0 ? found : some;
+    const items = await items_of(listed.length > 0 && chosen.length > 0 ? [] : words.filter(word => word.length > 1 && !listed.some(row => row[0] === word)));
+    if (question !== questions) return;
     show(near.length > 0 ? near : some.length > 0 ? some : found, is_all ? indexes.reduce((sum, index) => sum + index.top.count, 0) : total, is_all || is_whole);
-    if (found.length > 0) return;
-    if (some.length > 0) {
-      const left_out = box.value.trim().split(/\s+/).filter(word => naming(some[0], words_of(word)) === 0);
-      count.textContent = "No project has all of these words. Without " + left_out.join(" ") + ":";
+    list.prepend(...items.map(([, item]) => item));
+    if (found.length > 0) {
+      if (items.length) count.append(". " + known_text(items));
       return;
     }
-    count.textContent = near.length > 0 ? "No project matches. Names like it are below." : "No project matches.";
+    if (some.length > 0) {
+      const left_out = box.value.trim().split(/\s+/).filter(word => naming(some[0], words_of(word)) === 0);
+      count.textContent = known_text(items) + "No project has all of these words. Without " + left_out.join(" ") + ":";
+      return;
+    }
+    count.textContent = known_text(items) || (near.length > 0 ? "No project matches. Names like it are below." : "No project matches.");
     if (words.length) await show_ends(words[0], question);
-  }).catch(() => { count.textContent = "The list cannot be loaded; all projects are below."; });
+  };
 
   form.addEventListener("input", update);
   addEventListener("machine", () => { if (last_shown && !(is_front && last_shown[1] === 0)) update(); });
@@ -243,10 +270,11 @@
   if (document.activeElement === document.body) box.focus({preventScroll: true});
   for (const event of ["keydown", "pointerdown"]) form.addEventListener(event, () => load().catch(() => {}), {once: true});
   // The question is in the address, so that it can be sent and Back finds it again.
-  const asked = new URLSearchParams(location.search), names = ["q", ...filters.map(([name]) => name)];
+  const asked = new URLSearchParams(location.search);
   if (form.dataset.wanted) asked.set("q", form.dataset.wanted);
   if (names.some(name => asked.get(name))) {
     box.value = asked.get("q") ?? "";
+    make_room(true);
     load().then(() => {
       for (const [name] of filters) {
         const select = form.elements.namedItem(name);

@@ -32,8 +32,8 @@ START_TRIES = 4
 AXE = CLIENTS / "axe" / "axe_playwright_python" / "axe.min.js"
 WIDE = (1280, 900)
 TABLET = (768, 1024)
-PHONE = (375, 812)
-NARROW = (375, 811)  # without the emulation of a phone, which counts no layout shift
+PHONE = (360, 780)
+NARROW = (360, 779)  # without the emulation of a phone, which counts no layout shift
 FULL_HD = (1920, 1080)
 
 OUTSIDE = """
