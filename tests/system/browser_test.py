@@ -837,7 +837,7 @@ class BrowserTest(unittest.TestCase):
         wait_until(lambda: len(rows()) == 1)
         self.assertEqual(browser.find("#operate-answer").text, "Approve numpy 2.1.0: done. Undo: Cancel")
         browser.open(page)  # the other on its own page
-        wait_until(lambda: browser.texts("[data-act]") == ["Approve", "Refuse"])
+        wait_until(lambda: browser.texts("button[data-act]") == ["Approve", "Refuse"])
         self.act("Refuse numpy 2.1.0", "too new")
         wait_until(lambda: "cancelled" in browser.find("#title").text)
         browser.run("sessionStorage.clear()")
