@@ -149,6 +149,8 @@ std::vector<CopiedTable> copied_tables() {
          "id,added_serial," + engine::names_of_kind<catalog::FileRow>(catalog::sql::file_columns, true),
          engine::names_of_kind<catalog::FileRow>(catalog::sql::file_columns, false)},
         {"tombstone", "index_name, filename", "time,may_return", "index_name,filename,sha256"},
+        {"upstream_mark", "index_name, project, name", "yanked",
+         "index_name,project,name,yanked_reason,state,state_reason"},
         {"token", "id", engine::names_of_kind<catalog::TokenRow>(catalog::sql::token_columns, true),
          engine::names_of_kind<catalog::TokenRow>(catalog::sql::token_columns, false)},
         {"index_list", "only_row", "only_row", "json"},

@@ -199,6 +199,7 @@ inline constexpr RefusalRow rows[] = {
     {change, 409, "lifecycle.sdist", "the other index takes no source distributions"},
     {change, 409, "lifecycle.variant", "the other index takes no variant wheels"},
     {change, 409, "lifecycle.variants_differ", "variant.json, or the text of the version, contradicts another wheel that the version has in the other index"},
+    {change, 409, "lifecycle.too_many_marks", "this upstream has as many marks of files that were not fetched as there may be"},
     {change, 409, "lifecycle.cannot_load", "the other index has [`torch.cannot_load`](facts.md#with-the-torch-of-an-index) in its policy, and none of its torches can load the wheel"},
     {change, 409, "lifecycle.would_publish", "the file's index is private, and the other one is not"},
     {change, 409, "lifecycle.owned_name", "the other index owns the name, the file came from an upstream, and `from_upstream` is not given"},

@@ -31,6 +31,8 @@ struct ProjectStatusWord : catalog::WordBy<catalog::project_status_text, catalog
 constexpr auto index_of_change = in_path(field<&Action::index>("index", "The index"));
 constexpr auto file_argument =
     in_path(field<&Action::filename>("filename", "The file's name, as on the project's page"));
+constexpr auto named_argument = in_path(
+    field<&Action::filename>("filename", "The file's name, as on the project's page, or PROJECT==VERSION"));
 constexpr auto reason_argument =
     in_body(field<&Action::reason>("reason", "The reason in one line; recorded in the log", Need::valid));
 constexpr auto needed_reason = needed_in_body(
@@ -40,6 +42,8 @@ constexpr auto dry_run_argument =
 
 constexpr auto of_changed_file = arguments<Action>({index_of_change, file_argument, reason_argument});
 constexpr auto of_file_with_reason = arguments<Action>({index_of_change, file_argument, needed_reason});
+constexpr auto of_named = arguments<Action>({index_of_change, named_argument, reason_argument});
+constexpr auto of_named_with_reason = arguments<Action>({index_of_change, named_argument, needed_reason});
 constexpr auto of_promotion = arguments<Action>({
     index_of_change,
     file_argument,
@@ -190,21 +194,21 @@ constexpr Right on_files(std::string_view action, std::string_view advice = {}) 
 constexpr wire::Refusal malformed_change{"lifecycle.body"};
 
 constexpr std::array file_rows{
-    row<of_file_with_reason, change<Verb::yank>>(
+    row<of_named_with_reason, change<Verb::yank>>(
         address("/api/v1/indexes/{index}/files/{filename}/yank", "yankFile", "Yanks a file (PEP 592)"),
         malformed_change, on_files("yank")),
-    row<of_changed_file, change<Verb::unyank>>(address("/api/v1/indexes/{index}/files/{filename}/unyank",
-                                                       "unyankFile", "Removes the yank of a file"),
-                                               malformed_change, on_files("yank")),
+    row<of_named, change<Verb::unyank>>(address("/api/v1/indexes/{index}/files/{filename}/unyank",
+                                                "unyankFile", "Removes the yank of a file"),
+                                        malformed_change, on_files("yank")),
     row<of_file_with_reason, change<Verb::remove>>(
         address("/api/v1/indexes/{index}/files/{filename}/delete", "deleteFile",
                 "Deletes a file; its name is never used again"),
         malformed_change, on_files("delete")),
-    row<of_file_with_reason, change<Verb::quarantine>>(
+    row<of_named_with_reason, change<Verb::quarantine>>(
         address("/api/v1/indexes/{index}/files/{filename}/quarantine", "quarantineFile",
                 "Stops listing and serving a file but keeps it"),
         malformed_change, on_files("quarantine")),
-    row<of_file_with_reason, change<Verb::release>>(
+    row<of_named_with_reason, change<Verb::release>>(
         address("/api/v1/indexes/{index}/files/{filename}/release", "releaseFile",
                 "Lists and serves a quarantined file again"),
         malformed_change, on_files("quarantine")),

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "lib/store/catalog/marks.hpp"
 #include "lib/wheel/filename.hpp"
 #include "lib/wheel/name.hpp"
 #include "registry/access/reading_cookie.hpp"
@@ -78,6 +79,7 @@ bool may_read_logs(const RegistryConfig& config, const std::optional<Identity>& 
 }
 
 std::string project_of_filename(const std::string& filename) {
+    if (catalog::is_version_name(filename)) return catalog::mark_named({{}, filename}).project;
     std::string_view name = filename;
     for (const std::string_view suffix : {".metadata", ".prov", ".pep740"}) {
         if (name.ends_with(suffix)) name.remove_suffix(suffix.size());

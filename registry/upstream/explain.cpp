@@ -82,6 +82,7 @@ struct ShownStep {
     std::optional<std::int64_t> offered = {};
     std::optional<std::map<std::string, std::int64_t>> withheld = {};
     std::set<std::string> hosts_not_permitted = {};
+    std::set<std::string> marks = {};
     std::string asked = {};
     std::string advice = {};
     std::optional<ShownFailure> last_failure = {};
@@ -113,6 +114,8 @@ constexpr auto step_record = io::record<ShownStep>({
     io::field<&ShownStep::hosts_not_permitted>("hosts_not_permitted",
                                                "hosts of links that `hosts` does not name", Need::optional,
                                                io::Written::unless_empty),
+    io::field<&ShownStep::marks>("marks", "what administrators said of files that were not fetched",
+                                 Need::optional, io::Written::unless_empty),
     io::field<&ShownStep::asked>("asked", "for administrators: where the page was asked for", Need::optional,
                                  io::Written::if_given),
     io::field<&ShownStep::advice>("advice", "likewise", Need::optional, io::Written::if_given),
@@ -265,6 +268,12 @@ base::Result<io::Json> explain_project(const RegistryConfig& config, const catal
         const Candidate* candidate = find_candidate(source, step.index);
         if (step.is_permitted && candidate != nullptr && reader == ExplainTo::administrators)
             say_where(explained, *candidate->upstream, page.get(), name);
+        WHEELYARD_ASSIGN(const auto marks, catalog.marks(step.index, name));
+        for (const catalog::FileRow& mark : marks) {
+            if (mark.yanked) explained.marks.insert(mark.filename + " is yanked: " + mark.yanked_reason);
+            if (mark.state == catalog::FileState::quarantined)
+                explained.marks.insert(mark.filename + " is in quarantine: " + mark.state_reason);
+        }
         const auto failure = find_last_failure(config.store / "upstream", step.index, name);
         const bool is_over = failure && page && page->checked > failure->time && failure->next_try < now;
         if (step.is_permitted && failure && !is_over)
@@ -329,6 +338,8 @@ std::string render_explanation(const io::Json& document) {
         }
         const std::vector<std::string> hosts = step.texts("hosts_not_permitted");
         if (!hosts.empty()) text += "; hosts not permitted: " + base::join(hosts, ", ");
+        for (const std::string& mark : step.texts("marks"))
+            text += "\n    " + mark;
         text += "\n";
     }
     return text;

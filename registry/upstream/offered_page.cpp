@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/limits.hpp"
 #include "lib/io/log.hpp"
+#include "lib/store/catalog/marks.hpp"
 #include "registry/upstream/offer.hpp"
 #include "registry/upstream/upstreams.hpp"
 
@@ -29,6 +31,19 @@ const catalog::FileRow* find_row(const std::vector<catalog::FileRow>& rows, cons
 bool looks_same(const catalog::FileRow& a, const catalog::FileRow& b) {
     return a.filename == b.filename && a.sha256 == b.sha256 && a.metadata_sha256 == b.metadata_sha256 &&
            a.state == b.state && a.yanked == b.yanked && a.yanked_reason == b.yanked_reason;
+}
+
+bool look_same(const std::vector<catalog::FileRow>& a, const std::vector<catalog::FileRow>& b) {
+    return std::equal(
+        a.begin(), a.end(), b.begin(), b.end(),
+        [](const catalog::FileRow& one, const catalog::FileRow& other) { return looks_same(one, other); });
+}
+
+bool looks_same(const std::optional<catalog::ProjectRow>& a, const std::optional<catalog::ProjectRow>& b) {
+    const catalog::ProjectRow none;
+    const catalog::ProjectRow& one = a ? *a : none;
+    const catalog::ProjectRow& other = b ? *b : none;
+    return one.status == other.status && one.status_reason == other.status_reason;
 }
 
 catalog::FileRow row_of(const UpstreamFile& file, const std::string& index, const std::string& project) {
@@ -72,17 +87,29 @@ void add_variants(const Offer& offer, OfferedProject& offered) {
     }
 }
 
+// What the catalog says of a project of an upstream.
+struct Stored {
+    const std::vector<catalog::FileRow>& rows;
+    const std::vector<catalog::FileRow>& marks;
+    const std::optional<catalog::ProjectRow>& status;
+};
+
 // What a page of `index` has; `offered.root_url` is given.
 void add_files(const Offer& offer, const CachedPage& page, const UpstreamConfig& upstream,
-               const std::string& index, const std::vector<catalog::FileRow>& stored,
-               OfferedProject& offered) {
+               const std::string& index, const Stored& stored, OfferedProject& offered) {
     offered.status = catalog::parse_project_status(page.status).value_or(catalog::ProjectStatus::active);
     offered.status_reason = page.status_reason;
+    if (stored.status && stored.status->status != catalog::ProjectStatus::active) {
+        offered.status = stored.status->status;
+        offered.status_reason = stored.status->status_reason;
+    }
     if (offered.status == catalog::ProjectStatus::quarantined) return;  // PEP 792
     for (const UpstreamFile* file : offer.files) {
         if (is_variants_file(file->link.filename)) continue;
         catalog::FileRow row = row_of(*file, index, offered.project);
-        const catalog::FileRow* known = find_row(stored, row.filename);
+        const catalog::FileRow* known = find_row(stored.rows, row.filename);
+        if (known == nullptr) catalog::apply_marks(stored.marks, row);
+        if (row.state == catalog::FileState::quarantined) continue;
         if (known == nullptr ? !offers_unfetched(page, upstream) : !merge_stored(row, *known)) continue;
         if (!offered.root_url.empty() && row.sha256 == file->link.sha256 && has_attestations(*file, upstream))
             offered.attested.insert(row.filename);
@@ -104,9 +131,10 @@ std::uint64_t Upstreams::size_of(const Rendered& rendered) {
     constexpr std::uint64_t entry_bytes = 512;  // with its key and what all have
     std::uint64_t bytes = entry_bytes + rendered.pages->html.capacity() + rendered.pages->json.capacity();
     bytes += http::PackedCopies::expected_bytes(rendered.pages->html.size() + rendered.pages->json.size());
-    for (const catalog::FileRow& row : rendered.rows)
-        bytes +=
-            sizeof(row) + row.facts_json.capacity() + 4 * row.filename.capacity() + 4 * row.sha256.capacity();
+    for (const auto* rows : {&rendered.rows, &rendered.marks})
+        for (const catalog::FileRow& row : *rows)
+            bytes += sizeof(row) + row.facts_json.capacity() + 4 * row.filename.capacity() +
+                     4 * row.sha256.capacity();
     return bytes;
 }
 
@@ -130,9 +158,11 @@ base::Result<std::shared_ptr<const http::RenderedPage>> Upstreams::render(const 
                             (known->until == 0 || now < known->until);
     if (is_of_page && known->catalog_changes == changes) return known->pages;
     WHEELYARD_ASSIGN(std::vector<catalog::FileRow> rows, reader_->files(upstream.cache_index, project));
+    WHEELYARD_ASSIGN(std::vector<catalog::FileRow> marks, reader_->marks(upstream.cache_index, project));
+    WHEELYARD_ASSIGN(auto status, reader_->project(upstream.cache_index, project));
     reading.unlock();
-    const bool is_same = is_of_page && std::equal(rows.begin(), rows.end(), known->rows.begin(),
-                                                  known->rows.end(), looks_same);
+    const bool is_same = is_of_page && look_same(rows, known->rows) && look_same(marks, known->marks) &&
+                         looks_same(status, known->status);
     auto next = is_same ? std::make_shared<Rendered>(*known) : std::make_shared<Rendered>();
     if (!is_same) {
         const SharedPage page = store_.find(upstream.cache_index, project);
@@ -141,11 +171,13 @@ base::Result<std::shared_ptr<const http::RenderedPage>> Upstreams::render(const 
         if (page->files.size() > large_page_files) large.lock();
         const Offer offer = offer_of(*page, project, upstream, now);
         OfferedProject offered{.project = project, .root_url = root_url};
-        add_files(offer, *page, upstream, index, rows, offered);
+        add_files(offer, *page, upstream, index, {rows, marks, status}, offered);
         ProjectPages pages = parts_.render(std::move(offered));
         next->page = supply.page;
         next->upstream = {ask.rules->config, &upstream};
         next->rows = std::move(rows);
+        next->marks = std::move(marks);
+        next->status = std::move(status);
         next->until = offer.changes_at;
         std::string tag = base::sha256_hex(pages.json).substr(0, 32);
         next->pages =

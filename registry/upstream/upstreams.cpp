@@ -317,6 +317,12 @@ void Upstreams::answer_file(const SharedAsk& ask, const Supply& supply) {
     if (!is_offered) return ask->then({});
     if (!request.version.empty() && parse_offered_name(filename)->version.text() != request.version)
         return ask->then({});
+    if (!*row) {
+        const auto marked = marked_row(supply.candidate, *file);
+        if (!marked) return ask->then(problem_answer(log_internal_problem(marked.error())));
+        if (marked->state == catalog::FileState::quarantined)
+            return ask->then(problem_answer(quarantined_problem(*marked)));
+    }
     if (is_attestations) return answer_attestations(ask, supply, *file);
     if (is_metadata || is_variants_file(filename)) return answer_text(ask, supply, *file);
     if (*row) return await_published(ask);

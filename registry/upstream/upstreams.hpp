@@ -150,6 +150,8 @@ class Upstreams final : public http::UpstreamService {
         SharedPage page;
         std::shared_ptr<const UpstreamConfig> upstream;  // whose rules decide what is offered
         std::vector<catalog::FileRow> rows;              // that the catalog had
+        std::vector<catalog::FileRow> marks;             // likewise
+        std::optional<catalog::ProjectRow> status;       // likewise
         std::int64_t catalog_changes = -1;               // for which `rows` were compared
         base::UnixMicros until = 0;                      // the next end of a cooldown; 0: none
         std::shared_ptr<const http::RenderedPage> pages;
@@ -247,6 +249,9 @@ class Upstreams final : public http::UpstreamService {
     // The row of what was fetched under this name.
     [[nodiscard]] base::Result<std::optional<catalog::FileRow>> fetched_row(const Candidate& candidate,
                                                                             const std::string& filename);
+    // A file that was not fetched, with its marks.
+    [[nodiscard]] base::Result<catalog::FileRow> marked_row(const Candidate& candidate,
+                                                            const UpstreamFile& file);
     [[nodiscard]] std::optional<wire::Problem> recent_failure(const std::string& work) const;
     [[nodiscard]] std::unique_ptr<UpstreamClient> take_client(const Errand& errand);
     void give_client(const Errand& errand, std::unique_ptr<UpstreamClient> client);

@@ -98,6 +98,7 @@ void fill(catalog::Catalog& catalog) {
     const catalog::Cause cause{.actor = "anna", .reason = "no \"good\"", .time = 7};
     REQUIRE(catalog.delete_file({"main", "six-1.1-py3-none-any.whl"}, cause));
     REQUIRE(catalog.set_index_rules({{.index = "main", .is_private = true}}, cause, {}, "[{}]"));
+    REQUIRE(catalog.set_yanked({"main.pypi", "six==2.0"}, true, cause));
     catalog::TokenRow token;
     token.id = "wy_0123456789ab";
     token.secret_sha256 = std::string(64, 'c');

@@ -1015,6 +1015,61 @@ class UpstreamTest(OwnFarmsCase):
         self.assertEqual(list(self.farm.files("yard-six", SITE)), [wheel.filename])  # now the index has the project
         self.farm.check_tree()
 
+    def test_administrators_yank_and_quarantine_what_nobody_fetched(self):
+        for version in ("1.0", "1.1", "1.2"):
+            self.offer(self.wheel("yard-six", version=version))
+        names = {version: self.wheel("yard-six", version=version).filename for version in ("1.0", "1.1", "1.2")}
+        self.open_farm()
+        cache, install = f"{BASE}.public", CLIENTS / "pip-new"
+        link = f"/{BASE}" + self.farm.files("yard-six", BASE)[names["1.1"]]["url"].removeprefix("../..")
+
+        def change(*words: str):
+            reason = () if words[0].startswith("un") else ("--reason", "malware")
+            return self.farm.run("wheelyard-registry", *words, *reason, "-c", self.farm.config)
+
+        self.assert_ran(change("yank", cache, names["1.2"]))
+        self.assert_ran(change("quarantine", cache, "Yard.Six==1.1"))
+        for _ in range(2):
+            for index in (BASE, SITE):
+                files = self.farm.files("yard-six", index)
+                self.assertEqual({name: entry["yanked"] for name, entry in files.items()}, {names["1.0"]: False, names["1.2"]: "malware"})
+                info = json.loads(self.farm.get(f"/{index}/pypi/yard-six/json")[2])
+                self.assertEqual((info["info"]["version"], sorted(info["releases"])), ("1.0", ["1.0", "1.2"]))
+            for path in (link, link + ".metadata"):
+                status, _, problem = self.farm.get(path)
+                self.assertEqual((status, json.loads(problem)["code"], "malware" in json.loads(problem)["detail"]), (404, "upstream.quarantined", True))
+            self.farm.stop()  # marks outlive a restart, and their files' downloads
+            self.farm.start()
+        self.assertNotEqual(pip_install(self.farm, "pip-new", self.folder / "1.1", "yard-six==1.1", index=SITE).returncode, 0)
+        self.assert_ran(pip_install(self.farm, "pip-new", self.folder / "1.2", "yard-six==1.2", index=SITE))
+        self.assertEqual(self.upstream.count(f"/files/{names['1.1']}"), 0)
+        self.assert_ran(pip_install(self.farm, "pip-new", self.folder / "any", "yard-six", index=SITE))
+        self.assertTrue((self.folder / "any/yard_six-1.0.dist-info").is_dir())
+        self.assert_ran(subprocess.run(
+            [CLIENTS / "uv/bin/uv", "pip", "install", "--no-config", "--no-cache", "--python", install / "bin/python", "--target", self.folder / "uv",
+             "--index-url", self.farm.simple_url(SITE), "yard-six"], env=self.farm.environment, capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S))
+        self.assertTrue((self.folder / "uv/yard_six-1.0.dist-info").is_dir())
+        self.assertEqual(self.farm.files("yard-six", SITE)[names["1.2"]]["yanked"], "malware")  # it is fetched by now
+        self.farm.check_tree()
+        self.offer(self.wheel("yard-six", version="1.1", tags=("cp312-abi3-manylinux_2_17_x86_64",)))
+        self.change_upstream_age()
+        self.assertEqual(len(self.farm.files("yard-six", SITE)), 2)  # a file that the version gets later is of the version
+        self.assert_ran(self.farm.run("wheelyard-registry", "explain", BASE, "yard-six", "-c", self.farm.config),
+                        "yard-six==1.1 is in quarantine: malware", names["1.2"] + " is yanked: malware")
+
+        self.assert_failed(change("delete", cache, names["1.1"]), "no such file", "put in quarantine in INDEX.UPSTREAM")
+        self.assert_failed(change("yank", BASE, names["1.1"]), "INDEX.UPSTREAM")
+        self.assert_ran(change("release", cache, "yard-six==1.1"))
+        self.assert_ran(change("unyank", cache, names["1.2"]))
+        self.assertEqual([entry["yanked"] for entry in self.farm.files("yard-six", SITE).values()], [False] * 4)
+        self.assertEqual(self.farm.get(link)[0], 200)
+        self.offer(self.wheel("yard-seven"))
+        self.assert_ran(change("status", cache, "yard-seven", "quarantined"))
+        self.assertEqual(self.farm.files("yard-seven", SITE), {})
+        self.assert_ran(change("status", cache, "yard-seven", "active"))
+        self.assertEqual(len(self.farm.files("yard-seven", SITE)), 1)
+        self.farm.check_tree()
+
     def state_of(self, filename: str) -> str:
         done = self.farm.run("wheelyard-registry", "files", f"{BASE}.public", "--json", "-c", self.farm.config)
         self.assert_ran(done)

@@ -171,6 +171,7 @@ enum class ChangeOutcome {
     would_publish,     // promotion: from a private index to a public one
     owned_name,        // promotion: an upstream's file, to an index that owns the name
     variants_differ,   // promotion: a variant wheel, and the version has wheels there that contradict it
+    too_many_marks,    // of files that only the upstream has
 };
 struct Changed {
     ChangeOutcome outcome = ChangeOutcome::changed;
@@ -273,8 +274,10 @@ class Catalog {
     // What add_file() would answer to a row with these names and this hash, without adding it; nullopt: it
     // would add it. A variant wheel without facts is not compared with the others of its version.
     [[nodiscard]] base::Result<std::optional<Added>> find_obstacle(const FileRow& row) const;
+    // `name` may be a version, "six==1.17.0": all its files. In an upstream's index, what is not fetched gets a
+    // mark (marks.hpp), which one change takes back as it came.
     [[nodiscard]] base::Result<Changed> set_yanked(const FileName& name, bool yanked, const Cause& cause);
-    // A quarantine for another reason takes the place of an earlier one. Only a row that `if_so` accepts is
+    // Likewise. A quarantine for another reason takes the place of an earlier one. Only a row that `if_so` accepts is
     // changed.
     [[nodiscard]] base::Result<Changed> set_file_state(const FileName& name, FileState state,
                                                        const Cause& cause,
@@ -400,6 +403,9 @@ class Catalog {
     [[nodiscard]] virtual base::Result<std::vector<FileRow>> files_of_blob(std::string_view sha256) const = 0;
     // Problems that the storage's own checks and the rules of the rows find; empty if none.
     [[nodiscard]] virtual base::Result<std::vector<std::string>> faults() const = 0;
+    // The marks of a project of an upstream's index, sorted by name (marks.hpp).
+    [[nodiscard]] virtual base::Result<std::vector<FileRow>> marks(std::string_view index,
+                                                                   std::string_view project) const = 0;
     // Sorted by (created, id).
     [[nodiscard]] virtual base::Result<std::vector<TokenRow>> tokens() const = 0;
 
@@ -418,7 +424,10 @@ class Catalog {
     // The row becomes a tombstone; blobs to which no row refers any more are unreferenced since `time`.
     [[nodiscard]] virtual base::Status remove_file(const FileRow& row, bool may_return,
                                                    base::UnixMicros time) = 0;
-    [[nodiscard]] virtual base::Status update_project(const ProjectRow& row) = 0;
+    // Replaces the mark of this name; one that says nothing is removed.
+    [[nodiscard]] virtual base::Status write_mark(const FileRow& mark) = 0;
+    [[nodiscard]] virtual base::Result<std::size_t> count_marks(std::string_view index) const = 0;
+    [[nodiscard]] virtual base::Status write_project(const ProjectRow& row) = 0;
     // Unless a row refers to the blob. Whether it is unknown now.
     [[nodiscard]] virtual base::Result<bool> forget_blob(const std::string& sha256) = 0;
     [[nodiscard]] virtual base::Result<std::vector<IndexRule>> index_rules() const = 0;
@@ -458,6 +467,8 @@ class Catalog {
     [[nodiscard]] base::Result<Changed> change(const Change& work);
     using EditFile = std::function<base::Result<Changed>(FileRow&)>;
     [[nodiscard]] base::Result<Changed> change_file(const FileName& name, const EditFile& edit);
+    // The same for all files of a version, and for marks.
+    [[nodiscard]] base::Result<Changed> change_named(const FileName& name, const EditFile& edit);
     [[nodiscard]] base::Result<Changed> save(EventKind kind, const FileRow& row, const Cause& cause);
     [[nodiscard]] base::Result<Changed> bury(const FileRow& row, bool may_return, const Cause& cause);
     [[nodiscard]] base::Result<Changed> already_so(std::string project) const;

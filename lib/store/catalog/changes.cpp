@@ -8,6 +8,7 @@
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "lib/store/catalog/catalog.hpp"
+#include "lib/store/catalog/marks.hpp"
 #include "lib/store/catalog/version_variants.hpp"
 #include "lib/wheel/filename.hpp"
 #include "lib/wheel/version.hpp"
@@ -80,8 +81,49 @@ base::Result<Changed> Catalog::change_file(const FileName& name, const EditFile&
     });
 }
 
+base::Result<Changed> Catalog::change_named(const FileName& name, const EditFile& edit) {
+    const bool is_version = is_version_name(name.filename);
+    if (!is_version && !is_upstream_index(name.index)) return change_file(name, edit);
+    return change([&]() -> base::Result<Changed> {
+        FileRow mark = mark_named(name);
+        std::vector<FileRow> rows;
+        if (is_version) {
+            WHEELYARD_ASSIGN(rows, files(name.index, mark.project));
+            std::erase_if(rows, [&](const FileRow& row) { return !covers(mark, row); });
+        } else {
+            WHEELYARD_ASSIGN(auto row, file(name.index, name.filename));
+            if (row) rows.push_back(*std::move(row));
+        }
+        Changed all = refused(ChangeOutcome::no_such_file, mark.project);
+        const auto edit_one = [&](FileRow& row) -> base::Status {
+            WHEELYARD_ASSIGN(Changed one, edit(row));
+            if (all.outcome != ChangeOutcome::changed || one.outcome == ChangeOutcome::changed)
+                all = std::move(one);
+            return {};
+        };
+        for (FileRow& row : rows)
+            WHEELYARD_TRY(edit_one(row));
+        if (!is_upstream_index(name.index) || mark.project.empty()) return all;
+        WHEELYARD_ASSIGN(const auto known, marks(name.index, mark.project));
+        const auto same = std::find_if(known.begin(), known.end(),
+                                       [&](const FileRow& other) { return other.filename == mark.filename; });
+        if (same != known.end()) {
+            mark = *same;
+            WHEELYARD_TRY(edit_one(mark));
+        } else if (is_version || rows.empty()) {
+            const bool is_held = !rows.empty();
+            WHEELYARD_TRY(edit_one(mark));
+            const bool says_nothing = !mark.yanked && mark.state == FileState::active;
+            if (says_nothing && !is_held) return refused(ChangeOutcome::no_such_file, mark.project);
+            WHEELYARD_ASSIGN(const std::size_t count, count_marks(name.index));
+            if (count > max_marks) return refused(ChangeOutcome::too_many_marks, mark.project);
+        }
+        return all;
+    });
+}
+
 base::Result<Changed> Catalog::save(EventKind kind, const FileRow& row, const Cause& cause) {
-    WHEELYARD_TRY(update_file(row));
+    WHEELYARD_TRY(row.sha256.empty() ? write_mark(row) : update_file(row));
     WHEELYARD_ASSIGN(const Serial serial, record(kind, row, cause));
     return changed(serial, row.project);
 }
@@ -218,11 +260,16 @@ base::Result<std::vector<Added>> Catalog::add_files(std::span<const FileRow> row
                 all.push_back(*std::move(obstacle));
                 continue;
             }
+            FileRow marked = row;
+            if (row.is_upstreams) {
+                WHEELYARD_ASSIGN(const auto its_marks, marks(row.index, row.project));
+                apply_marks(its_marks, marked);
+            }
             // Append the event first: the row refers to its serial.
             WHEELYARD_ASSIGN(const Serial serial,
-                             record(EventKind::file_added, row,
+                             record(EventKind::file_added, marked,
                                     {.actor = row.uploaded_by, .reason = {}, .time = row.upload_time}));
-            WHEELYARD_TRY(insert_file(row, serial));
+            WHEELYARD_TRY(insert_file(marked, serial));
             all.push_back({.outcome = AddOutcome::added, .serial = serial, .sha256_there = {}});
             is_changed = true;
         }
@@ -232,7 +279,7 @@ base::Result<std::vector<Added>> Catalog::add_files(std::span<const FileRow> row
 }
 
 base::Result<Changed> Catalog::set_yanked(const FileName& name, bool yanked, const Cause& cause) {
-    return change_file(name, [&](FileRow& row) -> base::Result<Changed> {
+    return change_named(name, [&](FileRow& row) -> base::Result<Changed> {
         const std::string reason = yanked ? cause.reason : std::string();
         if (row.yanked == yanked && row.yanked_reason == reason) return already_so(row.project);
         row.yanked = yanked;
@@ -243,7 +290,7 @@ base::Result<Changed> Catalog::set_yanked(const FileName& name, bool yanked, con
 
 base::Result<Changed> Catalog::set_file_state(const FileName& name, FileState state, const Cause& cause,
                                               const std::function<bool(const FileRow&)>& if_so) {
-    return change_file(name, [&](FileRow& row) -> base::Result<Changed> {
+    return change_named(name, [&](FileRow& row) -> base::Result<Changed> {
         const bool quarantines = state == FileState::quarantined;
         const std::string reason = quarantines ? cause.reason : std::string();
         const bool is_so = row.state == state && row.state_reason == reason;
@@ -279,6 +326,7 @@ base::Result<Changed> Catalog::evict(const FileName& name, const Cause& cause) {
     return change_file(name, [&](FileRow& row) -> base::Result<Changed> {
         if (row.pinned) return refused(ChangeOutcome::pinned, row.project);
         if (row.state == FileState::quarantined) return refused(ChangeOutcome::quarantined, row.project);
+        if (row.yanked) WHEELYARD_TRY(write_mark(row));  // it is offered on
         return bury(row, true, cause);
     });
 }
@@ -297,10 +345,11 @@ base::Status Catalog::note_release(const std::string& index, const std::string& 
 base::Result<Changed> Catalog::set_project_status(const ProjectRow& wanted, const Cause& cause) {
     return change([&]() -> base::Result<Changed> {
         WHEELYARD_ASSIGN(const auto there, project(wanted.index, wanted.project));
-        if (!there) return refused(ChangeOutcome::no_such_project, wanted.project);
-        if (there->status == wanted.status && there->status_reason == wanted.status_reason)
+        if (!there && !is_upstream_index(wanted.index))
+            return refused(ChangeOutcome::no_such_project, wanted.project);
+        if (there && there->status == wanted.status && there->status_reason == wanted.status_reason)
             return already_so(wanted.project);
-        WHEELYARD_TRY(update_project(wanted));
+        WHEELYARD_TRY(write_project(wanted));
         Event about;
         about.index = wanted.index;
         about.project = wanted.project;

@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "lib/store/catalog/marks.hpp"
 #include "lib/wire/problem.hpp"
 
 namespace wheelyard::lifecycle {
@@ -19,7 +20,8 @@ struct RefusalRow {
 };
 constexpr std::array refusals{
     RefusalRow{ChangeOutcome::no_such_file, "lifecycle.no_such_file", "The index has no such file",
-               "see the project's page for its files"},
+               "see the project's page for its files; what an upstream has and nobody fetched can be yanked "
+               "and put in quarantine in INDEX.UPSTREAM, as a file or as PROJECT==VERSION"},
     RefusalRow{ChangeOutcome::no_such_project, "lifecycle.no_such_project", "The index has no such project",
                "see the index's root page for its projects"},
     RefusalRow{ChangeOutcome::pinned, "lifecycle.pinned", "The file is pinned", "unpin it first"},
@@ -43,6 +45,9 @@ constexpr std::array refusals{
                "variant.json, or the text of the version, contradicts another wheel that the version has in "
                "the other index",
                "build it with the variant metadata that the other wheels of this version have"},
+    RefusalRow{ChangeOutcome::too_many_marks, "lifecycle.too_many_marks",
+               "This upstream has as many marks of files that were not fetched as there may be",
+               "name versions (PROJECT==VERSION) instead of files, or `deny` projects"},
 };
 
 base::Result<Done> done_of(const Action& action, const Changed& changed) {
@@ -226,10 +231,14 @@ base::Result<Done> perform(const LifecycleParts& place, const Action& action, co
                 WHEELYARD_ASSIGN(auto row, catalog.file(action.index, filename));
                 if (row) with.push_back(*std::move(row));
             }
+            if (!catalog::is_version_name(action.filename)) return {};
+            const catalog::FileRow version = catalog::mark_named({action.index, action.filename});
+            WHEELYARD_ASSIGN(with, catalog.files(action.index, version.project));
+            std::erase_if(with, [&](const auto& row) { return !catalog::covers(version, row); });
             return {};
         }));
-        for (const std::string& filename : filenames_of(action))
-            WHEELYARD_TRY(check_shown(place, action, filename, with));
+        for (const catalog::FileRow& row : with)
+            WHEELYARD_TRY(check_shown(place, action, row.filename, with));
     }
     Changed changed;
     WHEELYARD_TRY(place.on_catalog([&](catalog::Catalog& catalog) -> base::Status {

@@ -158,6 +158,7 @@ TEST_CASE("the project of a file's name: an sdist's may have dashes, and a suffi
         {"six-secret-1.0.tar.gz.metadata", "six-secret"},
         {"six-secret-1.0.zip.prov", "six-secret"},
         {"six-secret.tar.gz", ""},
+        {"Six_Secret==1.0", "six-secret"},
         {"", ""},
     };
     for (const Row& row : rows) {

@@ -131,6 +131,16 @@ INSERT INTO registry VALUES (1, replace(gen_random_uuid()::text, '-', ''));
 constexpr const char* version_4 = R"sql(
 CREATE INDEX file_by_version ON file (index_name, project, replace(version, '.0', ''));
 DROP INDEX file_by_project;
+CREATE TABLE upstream_mark (
+    index_name    TEXT COLLATE "C" NOT NULL,
+    project       TEXT COLLATE "C" NOT NULL,
+    name          TEXT COLLATE "C" NOT NULL,
+    yanked        SMALLINT NOT NULL CHECK (yanked IN (0, 1)),
+    yanked_reason TEXT NOT NULL,
+    state         TEXT NOT NULL CHECK (state IN ('active', 'quarantined')),
+    state_reason  TEXT NOT NULL,
+    PRIMARY KEY (index_name, project, name)
+);
 )sql";
 
 constexpr std::array steps{version_1, version_2, version_3, version_4};

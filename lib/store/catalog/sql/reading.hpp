@@ -8,6 +8,7 @@
 
 #include "lib/base/text/text.hpp"
 #include "lib/store/catalog/inheritance.hpp"
+#include "lib/store/catalog/marks.hpp"
 #include "lib/store/catalog/sql/columns.hpp"
 #include "lib/store/catalog/sql/sql_catalog.hpp"
 
@@ -66,6 +67,30 @@ base::Result<std::optional<ProjectRow>> SqlCatalog<Database>::project(std::strin
                           .status = parse_project_status(row.view(0)).value_or(ProjectStatus::quarantined),
                           .status_reason = row.text(1)};
     });
+}
+
+template <typename Database>
+base::Result<std::vector<FileRow>> SqlCatalog<Database>::marks(std::string_view index,
+                                                               std::string_view project) const {
+    WHEELYARD_ASSIGN(auto query,
+                     database_.prepare("SELECT name, yanked, yanked_reason, state, state_reason FROM "
+                                       "upstream_mark WHERE index_name = ? AND project = ? ORDER BY name",
+                                       index, project));
+    return engine::collect(query, [&](const auto& row) {
+        FileRow mark = mark_named({std::string(index), row.text(0)});
+        mark.yanked = row.integer(1) != 0;
+        mark.yanked_reason = row.text(2);
+        mark.state = parse_file_state(row.view(3)).value_or(FileState::quarantined);
+        mark.state_reason = row.text(4);
+        return mark;
+    });
+}
+
+template <typename Database>
+base::Result<std::size_t> SqlCatalog<Database>::count_marks(std::string_view index) const {
+    WHEELYARD_ASSIGN(const std::int64_t count,
+                     database_.integer("SELECT count(*) FROM upstream_mark WHERE index_name = ?", index));
+    return static_cast<std::size_t>(count);
 }
 
 template <typename Database>

@@ -63,6 +63,7 @@ class SqlCatalog : public Catalog {
     base::Result<std::vector<std::string>> evicted_blobs() const override;
     base::Result<std::vector<BlobRow>> blobs_after(std::string_view sha256, std::size_t limit) const override;
     base::Result<std::vector<FileRow>> files_of_blob(std::string_view sha256) const override;
+    base::Result<std::vector<FileRow>> marks(std::string_view index, std::string_view project) const override;
     base::Result<std::vector<TokenRow>> tokens() const override;
 
   protected:
@@ -74,7 +75,9 @@ class SqlCatalog : public Catalog {
     base::Status insert_file(const FileRow& row, Serial added) override;
     base::Status update_file(const FileRow& row) override;
     base::Status remove_file(const FileRow& row, bool may_return, base::UnixMicros time) override;
-    base::Status update_project(const ProjectRow& row) override;
+    base::Status write_mark(const FileRow& mark) override;
+    base::Result<std::size_t> count_marks(std::string_view index) const override;
+    base::Status write_project(const ProjectRow& row) override;
     base::Result<bool> forget_blob(const std::string& sha256) override;
     base::Result<std::vector<IndexRule>> index_rules() const override;
     base::Status write_rule(const IndexRule& rule) override;

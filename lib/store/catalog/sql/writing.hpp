@@ -75,10 +75,26 @@ base::Status SqlCatalog<Database>::remove_file(const FileRow& row, bool may_retu
 }
 
 template <typename Database>
-base::Status SqlCatalog<Database>::update_project(const ProjectRow& row) {
+base::Status SqlCatalog<Database>::write_mark(const FileRow& mark) {
+    if (!mark.yanked && mark.state == FileState::active)
+        return database_.run_later(
+            "DELETE FROM upstream_mark WHERE index_name = ? AND project = ? AND name = ?", mark.index,
+            mark.project, mark.filename);
     return database_.run_later(
-        "UPDATE project SET status = ?, status_reason = ? WHERE index_name = ? AND name = ?",
-        project_status_text(row.status), row.status_reason, row.index, row.project);
+        "INSERT INTO upstream_mark (index_name, project, name, yanked, yanked_reason, state, state_reason) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (index_name, project, name) DO UPDATE SET yanked = "
+        "excluded.yanked, yanked_reason = excluded.yanked_reason, state = excluded.state, state_reason = "
+        "excluded.state_reason",
+        mark.index, mark.project, mark.filename, std::int64_t{mark.yanked}, mark.yanked_reason,
+        file_state_text(mark.state), mark.state_reason);
+}
+
+template <typename Database>
+base::Status SqlCatalog<Database>::write_project(const ProjectRow& row) {
+    return database_.run_later(
+        "INSERT INTO project (index_name, name, status, status_reason) VALUES (?, ?, ?, ?) ON CONFLICT "
+        "(index_name, name) DO UPDATE SET status = excluded.status, status_reason = excluded.status_reason",
+        row.index, row.project, project_status_text(row.status), row.status_reason);
 }
 
 template <typename Database>

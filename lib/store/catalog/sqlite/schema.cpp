@@ -166,6 +166,18 @@ constexpr const char* version_9 = R"sql(
 -- release's end alone, so that they have one place here; others may share it.
 CREATE INDEX file_by_version ON file (index_name, project, replace(version, '.0', ''));
 DROP INDEX file_by_project;  -- the other one begins with its columns
+-- Marks of what only an upstream has: `name` is a file's, or "six==1.17.0" for a version. An older program that goes on with
+-- the catalog shows these files.
+CREATE TABLE upstream_mark (
+    index_name    TEXT NOT NULL,
+    project       TEXT NOT NULL,
+    name          TEXT NOT NULL,
+    yanked        INTEGER NOT NULL CHECK (yanked IN (0, 1)),
+    yanked_reason TEXT NOT NULL,
+    state         TEXT NOT NULL CHECK (state IN ('active', 'quarantined')),
+    state_reason  TEXT NOT NULL,
+    PRIMARY KEY (index_name, project, name)
+) STRICT, WITHOUT ROWID;
 )sql";
 
 constexpr std::array steps{version_1, version_2, version_3, version_4, version_5,
