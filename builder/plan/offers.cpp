@@ -21,38 +21,41 @@ int rank(const SdistOffer& offer, const std::string& pinned) {
     return (other_bytes ? 4 : 0) + (offer.yanked ? 2 : 0) + (offer.filename.ends_with(".tar.gz") ? 0 : 1);
 }
 
-struct StubRow {
-    std::string_view project;  // normalised; with `*` at its end: each that begins so
+struct Stub {
+    std::string_view projects;  // normalised, with spaces between; with `*` at its end: each that begins so
     std::string_view why;
+    std::array<StubMark, 2> marks = {};  // as far as its files are known
 };
 constexpr std::string_view of_nvidia =
     "its sdists are stubs that download a wheel from an index of NVIDIA: `from = \"upstream\"`, or the URL "
-    "of that "
-    "index, in its [[want]] takes the wheel";
+    "of that index, in its [[want]] takes the wheel";
 constexpr std::string_view placeholder =
     "its sdists are placeholders that only fail: `from = \"upstream\"`, or the URL of an index of NVIDIA, in "
-    "its "
-    "[[want]] takes the wheel";
-constexpr std::array<StubRow, 16> stubs = {{
-    // NVIDIA/TensorRT, python/packaging/frontend_sdist/setup.py
-    {"tensorrt", of_nvidia},
-    {"tensorrt-cu1*", of_nvidia},
-    {"tensorrt-lean*", of_nvidia},
-    {"tensorrt-dispatch*", of_nvidia},
-    // NVIDIA/cudf, issue 16804; NVIDIA/cuml, 6940; rapidsai/cugraph, 5135; wheelnext/wheel-stub, tests/
-    {"cudf-cu1*", of_nvidia},
-    {"cuml-cu1*", of_nvidia},
-    {"cugraph-cu1*", of_nvidia},
-    {"libcugraph-cu1*", of_nvidia},
-    {"nx-cugraph-cu1*", of_nvidia},
+    "its [[want]] takes the wheel";
+constexpr std::string_view downloads = "downloads a wheel from another index";
+constexpr std::string_view only_fails = "fails, and says where the wheels are";
+constexpr std::array<Stub, 7> stubs = {{
+    // NVIDIA/TensorRT, python/packaging/frontend_sdist/setup.py: "pip-inside-pip hack"
+    {"tensorrt tensorrt-cu1* tensorrt-lean* tensorrt-dispatch*",
+     of_nvidia,
+     {{{"setup.py", "NVIDIA_PIP_INDEX_URL", downloads}}}},
+    // NVIDIA/cudf, issue 16804; NVIDIA/cuml, 6940; rapidsai/cugraph, 5135; wheelnext/wheel-stub, README.md:
+    // "a "soft link" between a package released on a 3rd party package index"
+    {"cudf-cu1* cuml-cu1* cugraph-cu1* libcugraph-cu1* nx-cugraph-cu1*",
+     of_nvidia,
+     {{{"", "wheel_stub.buildapi", downloads}, {"", "nvidia_stub.buildapi", downloads}}}},
     {"cudf", "the public index has a placeholder of this name: want cudf-cu12 or cudf-cu13"},
     // NVIDIA/DALI, issues 2067 and 3776: "only a defensive package that reserves the DALI package name"
     {"nvidia-dali",
      "the public index has a placeholder of this name: want nvidia-dali-cuda120 or nvidia-dali-cuda130"},
-    {"nvidia-dali-cuda1*", placeholder},
-    {"nvidia-tensorrt", placeholder},
-    {"pytorch-quantization", placeholder},
-    {"pytorch", "its sdist only fails: \"The package named for PyTorch is torch\""},
+    {"nvidia-dali-cuda1* nvidia-tensorrt pytorch-quantization",
+     placeholder,
+     {{{"setup.py", "is only a placeholder project on PyPI.org", only_fails},
+       {"ERROR.txt", "is only a placeholder project on PyPI.org", only_fails}}}},
+    // pytorch 1.0.2
+    {"pytorch",
+     "its sdist only fails: \"The package named for PyTorch is torch\"",
+     {{{"setup.py", "You tried to install \"", only_fails}}}},
     // scikit-learn/sklearn-pypi-package, README.md
     {"sklearn", "its sdists only fail, and name scikit-learn"},
 }};
@@ -60,12 +63,22 @@ constexpr std::array<StubRow, 16> stubs = {{
 }  // namespace
 
 std::string why_stub(std::string_view project) {
-    const auto names = [project](const StubRow& row) {
-        return row.project.ends_with('*') ? project.starts_with(row.project.substr(0, row.project.size() - 1))
-                                          : project == row.project;
-    };
-    const auto found = std::find_if(stubs.begin(), stubs.end(), names);
-    return found == stubs.end() ? "" : std::string(found->why);
+    for (const auto& stub : stubs) {
+        for (std::string_view name : base::split(stub.projects, ' ')) {
+            const bool begins = name.ends_with('*');
+            if (begins) name.remove_suffix(1);
+            if (begins ? project.starts_with(name) : project == name) return std::string(stub.why);
+        }
+    }
+    return "";
+}
+
+std::vector<StubMark> stub_marks() {
+    std::vector<StubMark> marks;
+    for (const auto& stub : stubs)
+        std::copy_if(stub.marks.begin(), stub.marks.end(), std::back_inserter(marks),
+                     [](const StubMark& mark) { return !mark.text.empty(); });
+    return marks;
 }
 
 bool is_file_name(std::string_view name) {

@@ -43,6 +43,14 @@ struct SdistOffers {
 // Why no sdist of this project builds it: it is known to be a stub or a placeholder. Empty: none is known.
 [[nodiscard]] std::string why_stub(std::string_view project);
 
+// What shows in the files of an sdist that it builds nothing: `file` has `text`; without a file, that is the
+// name of its back end.
+struct StubMark {
+    std::string_view file, text;
+    std::string_view does;  // "downloads a wheel from another index"
+};
+[[nodiscard]] std::vector<StubMark> stub_marks();
+
 // Says whether `name` is a single path component and does not begin like an option. Sources are stored under
 // it.
 [[nodiscard]] bool is_file_name(std::string_view name);

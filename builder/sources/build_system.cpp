@@ -2,7 +2,6 @@
 #include "builder/sources/sources.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdint>
 
@@ -16,26 +15,6 @@ namespace wheelyard::builder {
 namespace {
 
 constexpr std::uint64_t max_pyproject_bytes = base::mib;
-
-struct StubRow {
-    const char* file;  // empty: `text` is a back end
-    std::string_view text, does;
-};
-constexpr std::string_view downloads = "downloads a wheel from another index";
-constexpr std::string_view only_fails = "fails, and says where the wheels are";
-constexpr std::array<StubRow, 6> stubs = {{
-    // wheelnext/wheel-stub, README.md: "a "soft link" between a package released on a 3rd party package index"
-    {"", "wheel_stub.buildapi", downloads},
-    // NVIDIA/cudf, issue 16804: "INFO:nvidia-stub:Testing wheel cudf_cu11-24.8.2-…"
-    {"", "nvidia_stub.buildapi", downloads},
-    // NVIDIA/TensorRT, python/packaging/frontend_sdist/setup.py: "pip-inside-pip hack"
-    {"setup.py", "NVIDIA_PIP_INDEX_URL", downloads},
-    // NVIDIA/DALI, issue 3776: "The package you are trying to install is only a placeholder project on PyPI.org"
-    {"setup.py", "is only a placeholder project on PyPI.org", only_fails},
-    {"ERROR.txt", "is only a placeholder project on PyPI.org", only_fails},
-    // pytorch 1.0.2: "You tried to install "pytorch". The package named for PyTorch is "torch""
-    {"setup.py", "You tried to install \"", only_fails},
-}};
 
 bool is_back_end(std::string_view text) {  // "module.path:object.path"
     return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
@@ -83,14 +62,14 @@ base::Result<BuildSystem> read_build_system(const std::filesystem::path& project
 }
 
 base::Status check_builds(const std::filesystem::path& project, const BuildSystem& system) {
-    for (const auto& [file, text, does] : stubs) {
-        const bool is_back_end = *file == '\0';
-        const auto content = is_back_end ? base::Result<std::string>(system.back_end)
-                                         : base::read_untrusted_file(project / file, max_pyproject_bytes);
-        if (!content || (is_back_end ? *content != text : content->find(text) == std::string::npos)) continue;
+    for (const auto& [file, text, does] : stub_marks()) {
+        const auto content = file.empty() ? base::Result<std::string>(system.back_end)
+                                          : base::read_untrusted_file(project / file, max_pyproject_bytes);
+        if (!content || (file.empty() ? *content != text : content->find(text) == std::string::npos))
+            continue;
         return base::fail(
             "source.stub",
-            "The sdist is a stub: " + std::string(is_back_end ? text : file) + " " + std::string(does),
+            "The sdist is a stub: " + std::string(file.empty() ? text : file) + " " + std::string(does),
             project.filename().string(),
             "take the wheel: `from = \"upstream\"`, or the URL of the index that has it, in its [[want]]");
     }
