@@ -108,7 +108,7 @@ std::string render_test_script(const ScriptInput& input) {
     const std::string pinned = input.attempt.asked.package + "==" + input.attempt.asked.version;
     fields.emplace_back("wheel",
                         quote_shell(input.site.offline_jobs ? pinned : wheel_reference(input.attempt)) +
-                            render_test_requires(input.recipe));
+                            render_test_requires(input));
     std::string text = render_frame(input, fields);
     text += render_setup(input.site, input.site.python(input.attempt.asked.python), accelerator, "begin");
     text += render_exports(exports_of_job(input.site, accelerator, Environment(), values));
@@ -119,7 +119,7 @@ std::string render_test_script(const ScriptInput& input) {
 
 std::string render_test_wheelhouse_script(const ScriptInput& input) {
     return render_wheelhouse_frame(input, frame_fields(input)) + "pip_wheel " +
-           quote_shell(wheel_reference(input.attempt)) + render_test_requires(input.recipe) +
+           quote_shell(wheel_reference(input.attempt)) + render_test_requires(input) +
            "\nrm -rf \"$folder/asking\"\n";
 }
 

@@ -109,12 +109,16 @@ Environment own_environment(const Recipe& recipe, Purpose purpose) {
     return builds ? recipe.build_environment : Environment();
 }
 
-std::string render_test_requires(const Recipe& recipe) {
+bool runs_own_tests(const ScriptInput& input) {
+    return input.recipe.runs_own_tests() && input.attempt.asked.purpose == Purpose::build;
+}
+
+std::string render_test_requires(const ScriptInput& input) {
     std::string text;
-    for (const auto& requirement : recipe.test_requires)
+    for (const auto& requirement : input.recipe.test_requires)
         text += " " + quote_shell(requirement);
-    if (!recipe.runs_own_tests()) return text;
-    for (const auto& requirement : recipe.own_tests.requires_too)
+    if (!runs_own_tests(input)) return text;
+    for (const auto& requirement : input.recipe.own_tests.requires_too)
         text += " " + quote_shell(requirement);
     return text;
 }

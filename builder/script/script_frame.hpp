@@ -30,8 +30,11 @@ using Fields = std::vector<std::pair<std::string, std::string>>;
 // The recipe's build variables; empty for an upstream wheel and for a test, which build nothing.
 [[nodiscard]] Environment own_environment(const Recipe& recipe, Purpose purpose);
 
-// The recipe's test.requires as arguments of pip: each quoted, preceded by a space.
-[[nodiscard]] std::string render_test_requires(const Recipe& recipe);
+// Says whether this job runs tests of the source's own: of those that make a wheel, a build does.
+[[nodiscard]] bool runs_own_tests(const ScriptInput& input);
+
+// What the job's tests require, as arguments of pip: each quoted, preceded by a space.
+[[nodiscard]] std::string render_test_requires(const ScriptInput& input);
 
 // Defines $pip, the pip alone in a folder of the closures for this Python of site.toml, and the function
 // `new_environment`, whose environments see it. Their resolution makes that pip; jobs use it.

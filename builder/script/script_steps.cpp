@@ -128,13 +128,13 @@ std::string render_smoke_step(const ScriptInput& input, const Placeholders& valu
         fill(templates::smoke,
              {{"environment", shares_pip ? std::string(templates::smoke_environment)
                                          : environment_command(input) + " \"$folder/smoke\"\n"},
-              {"requires", render_test_requires(input.recipe)},
+              {"requires", render_test_requires(input)},
               {"leave", calls_pip ? "" : "rm -f \"$folder\"/smoke/lib/*/site-packages/pip.pth\n"}});
     if (input.recipe.imports.empty()) text += templates::own_modules.substr(1);
     for (const auto& name : input.recipe.imports)
         text += "python -c 'import " + name + "'\n";
     if (!command.empty()) text += fill_placeholders(command, values) + "\n";
-    if (input.recipe.runs_own_tests() && input.attempt.asked.purpose == Purpose::build) {
+    if (runs_own_tests(input)) {
         std::string files;
         for (const auto& file : input.recipe.own_tests.files)
             files += (files.empty() ? "" : " ") + quote_shell(file);

@@ -38,7 +38,7 @@ std::string render_built(const ScriptInput& input, const std::string& extra) {
 std::string render_wheelhouse_script(const ScriptInput& input) {
     const std::string against =
         input.attempt.asked.against.empty() ? "" : " " + quote_shell(input.attempt.asked.against);
-    const std::string extra = against + render_test_requires(input.recipe);
+    const std::string extra = against + render_test_requires(input);
     const bool builds = input.recipe.source != SourceKind::upstream;
     return render_wheelhouse_frame(input, frame_fields(input)) +
            (builds ? render_built(input, extra) : render_upstream(input, extra)) +
@@ -68,7 +68,7 @@ std::string words_of_site(const ScriptInput& input) {
     std::string words = render_install(
         {input.site, recipe, attempt, input.python, input.folder, input.governor, input.hashed_files}, "");
     if (!words.empty()) words.pop_back();  // the end of the line
-    return words + render_test_requires(input.recipe);
+    return words + render_test_requires(input);
 }
 
 }  // namespace

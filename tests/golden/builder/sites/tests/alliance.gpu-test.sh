@@ -124,7 +124,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 
 # Install exactly the wheel that the index offers, with its requirements.
 begin install
-pip_install torch==2.4.0+computecanada filelock fsspec jinja2 networkx numpy sympy typing-extensions expecttest
+pip_install torch==2.4.0+computecanada filelock fsspec jinja2 networkx numpy sympy typing-extensions
 mkdir "$folder/empty"
 cd "$folder/empty"
 
