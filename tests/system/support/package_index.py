@@ -21,8 +21,11 @@ from urllib.parse import quote, unquote
 from support.farm import CLIENTS
 from support.loopback_server import LoopbackServer
 
+# It calls a program that prints, as netCDF4's calls nc-config.
 SETUP_OF_A_C_EXTENSION = """
+import os
 from setuptools import Extension, setup
+os.system("echo -L/usr/lib")
 setup(ext_modules=[Extension("{module}._fast", ["fast.c"], optional={optional})])
 """
 FAST_C = """

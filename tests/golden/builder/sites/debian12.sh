@@ -135,19 +135,18 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 begin requirements
 cd "$build"/tree/markupsafe
 pip_install --upgrade --upgrade-strategy eager setuptools
-# Ask the back end for further build requirements (PEP 517, get_requires_for_build_wheel).
-python - > "$folder/requires.txt" <<'END'
+# Ask the back end for further build requirements (PEP 517, get_requires_for_build_wheel). What it prints itself, or a
+# program that it runs, such as nc-config, goes to the log.
+python - 3> "$folder/requires.txt" >&2 <<'END'
 import sys
 sys.path[:] = filter(None, sys.path)  # PEP 517: the project's folder is not on sys.path
-import contextlib, importlib, os
+import importlib, os
 sys.path[:0] = [os.path.abspath(p) for p in []]
 module, _, path = "setuptools.build_meta".partition(":")
-with contextlib.redirect_stdout(sys.stderr):
-    back_end = importlib.import_module(module)
-    for name in filter(None, path.split(".")):
-        back_end = getattr(back_end, name)
-    asked = getattr(back_end, "get_requires_for_build_wheel", list)()
-print("\n".join(asked))
+back_end = importlib.import_module(module)
+for name in filter(None, path.split(".")):
+    back_end = getattr(back_end, name)
+print("\n".join(getattr(back_end, "get_requires_for_build_wheel", list)()), file=open(3, "w"))
 END
 python -I - "$folder/requires.txt" <<'END' # pip would take any other line for an option
 import sys
