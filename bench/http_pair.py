@@ -52,7 +52,7 @@ def free_port():
 
 
 def wait_for(port, process):
-    for _ in range(1500):
+    for _ in range(15_000):  # devpi-server takes a minute beside other programs
         if process.poll() is not None:
             raise SystemExit(f"{process.args[0]} ended with status {process.returncode}")
         try:
