@@ -74,10 +74,9 @@ std::vector<VersionSection> version_sections(const ProjectPage& page, const std:
 
 RequirementLine requirement_line(const std::string& text) {
     const auto requirement = wheel::Requirement::parse(text);
-    if (!requirement || !text.starts_with(requirement->name))
-        return {.project = {}, .name = {}, .rest = text};
-    return {requirement->project, requirement->name, text.substr(requirement->name.size()),
-            requirement->specifiers.text(), where_needed(requirement->marker)};
+    if (!requirement || !text.starts_with(requirement->name)) return {.project = {}, .rest = text};
+    return {requirement->project, text.substr(requirement->name.size()), requirement->specifiers.text(),
+            where_needed(requirement->marker)};
 }
 
 }  // namespace

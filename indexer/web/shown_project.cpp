@@ -45,7 +45,7 @@ void ProjectLink::show(page::Values& to) const {
 }
 
 void RequirementLine::show(page::Values& to) const {
-    to("project", project)("name", name)("rest", rest)("wanted", wanted)("nowhere", where.nowhere)(
+    to("project", project)("rest", rest)("wanted", wanted)("nowhere", where.nowhere)(
         "is_open", where.is_open)("pythons", where.pythons)("machines", where.machines);
 }
 

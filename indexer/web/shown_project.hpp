@@ -104,8 +104,7 @@ struct ProjectLink {
 };
 
 struct RequirementLine {
-    std::string project;  // empty: it cannot be read
-    std::string name;
+    std::string project;  // normalised, as every list of the pages has it; empty: it cannot be read
     std::string rest;
     std::string wanted = {};  // of its version: ">=2.6"
     WhereNeeded where = {};

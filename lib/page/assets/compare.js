@@ -11,7 +11,8 @@
     const link = wheel.querySelector("a[href$='.metadata']"), reply = link && await fetch(link.href);
     if (!reply?.ok) return null;
     const head = (await reply.text()).split(/\r?\n\r?\n/, 1)[0];
-    return [...head.matchAll(/^Requires-Dist:[ \t]*(.+?)\r?$/gim)].map(found => found[1]);
+    return [...head.matchAll(/^Requires-Dist:[ \t]*(.+?)\r?$/gim)]
+      .map(found => found[1].replace(/^[\w.-]+/, name => name.toLowerCase().replace(/[-_.]+/g, "-")));  // another spelling is no difference
   };
   // The newest one of another version, for the same Python and machine if there is one.
   const before = wheel => {
