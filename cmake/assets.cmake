@@ -27,7 +27,7 @@ function(wheelyard_embedded_file path bytes_name hash_name)
 endfunction()
 
 set(assets_rows "")
-foreach(name style.css wheel.svg common.js shards.js search.js live.js project.js elsewhere.js copy.js compare.js versions.js act.js operate.js login.js request.js build.js site.js)
+foreach(name style.css wheel.svg common.js shards.js search.js live.js project.js elsewhere.js copy.js compare.js versions.js act.js operate.js login.js request.js build.js site.js week.js)
     set(type "text/javascript; charset=utf-8")
     if(name MATCHES "\\.css$")
         set(type "text/css; charset=utf-8")

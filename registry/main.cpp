@@ -55,6 +55,10 @@ indexer::FarmText farm_text(const registry::RegistryConfig& config) {
                            .logo_bytes = {config.look.logo}};
     for (const auto& index : config.indexes) {
         if (!index.title.empty()) farm.titles.emplace(index.name, index.title);
+        for (const auto& upstream : index.upstreams) {
+            std::string& names = farm.upstreams[index.name];
+            names += (names.empty() ? "" : ", ") + upstream.name;
+        }
         if (!index.has_pages) farm.without_pages.insert(index.name);
         if (index.is_archived) farm.hidden.insert(index.name);
         if (!index.staging.empty() && index.staging != index.name) farm.hidden.insert(index.staging);

@@ -41,6 +41,8 @@ std::string look_of(const FarmText& farm) {
         text.append("\n").append(part);
     for (const auto& [index, title] : farm.titles)
         text.append("\n").append(index).append("\t").append(title);
+    for (const auto& [index, names] : farm.upstreams)
+        text.append("\n<").append(index).append("\t").append(names);
     for (const auto& index : farm.hidden)
         text.append("\n-").append(index);
     for (const auto& index : farm.without_pages)
@@ -306,13 +308,10 @@ base::Status WebRun::write_search(const std::string& index, IndexState& state, S
     } else {
         WHEELYARD_ASSIGN(first, first_projects(files, max_listed_projects));
     }
-    const auto title = farm_.titles.find(index);
     WHEELYARD_ASSIGN(
         const bool changed,
         files.finish({{std::string(feed_page), render_index_feed(index, state.top)},
-                      {std::string(html_page),
-                       render_search_page(frame_, index, title == farm_.titles.end() ? "" : title->second,
-                                          first, state.top.count)}}));
+                      {std::string(html_page), render_search_page(farm_, index, first, state.top.count)}}));
     if (changed) ++pages_;
     return {};
 }

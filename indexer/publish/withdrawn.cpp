@@ -56,7 +56,8 @@ base::Status withdraw_indexes(Disk& disk, const fs::path& tree, const catalog::I
 }
 
 void keep_readers(FarmText& farm, const catalog::Inheritance& inheritance) {
-    std::erase_if(farm.titles, [&](const auto& title) { return !inheritance.is_in(title.first); });
+    for (auto* texts : {&farm.titles, &farm.upstreams})
+        std::erase_if(*texts, [&](const auto& text) { return !inheritance.is_in(text.first); });
     for (auto* names : {&farm.hidden, &farm.without_pages})
         std::erase_if(*names, [&](const std::string& index) { return !inheritance.is_in(index); });
 }

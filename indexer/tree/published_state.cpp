@@ -66,6 +66,7 @@ constexpr auto farm_record = io::record<FarmText>({
     field<&FarmText::url>("url", "where readers find it"),
     field<&FarmText::login>("login", "where they log in"),
     field<ByName<std::string>, &FarmText::titles>("titles", "of indexes, for people"),
+    field<ByName<std::string>, &FarmText::upstreams>("upstreams", "the names of those that an index has"),
     field<&FarmText::hidden>("hidden", "indexes that the front page does not list"),
     field<&FarmText::without_pages>("without_pages", "indexes that have no web UI"),
 });

@@ -12,7 +12,7 @@
 //
 // `pages` says how far the web UI is and what the farm's configuration said about itself:
 // {"serial":12,"look":"…","farm":{"title":"","text":"","contact":"","style":"","logo":"",
-// "titles":{"main":"Wheels of Bede"},"hidden":["staging"],"without_pages":[]}}. A server writes them a moment
+// "titles":{"main":"Wheels of Bede"},"upstreams":{"main":"pypi"},"hidden":["staging"],"without_pages":[]}}. A server writes them a moment
 // after the Simple pages.
 //
 // `find_links` is the event up to which the pages of --find-links are current, likewise.
@@ -45,16 +45,17 @@ namespace wheelyard::indexer {
 
 // What a farm's configuration says about itself, for the web UI.
 struct FarmText {
-    std::string title = {};                          // empty: "Wheelyard"
-    std::string text = {};                           // on the front page; empty: ours
-    std::string contact = {};                        // URL or address of electronic mail; empty: none
-    std::string style = {};                          // a style sheet with the farm's colours; empty: none
-    std::string logo = {};                           // the published name of its logo; empty: ours
-    std::string url = {};                            // where readers find it; empty: nobody has said
-    std::string login = {};                          // where they log in; empty: nowhere
-    std::map<std::string, std::string> titles = {};  // of indexes, for people
-    std::set<std::string> hidden = {};               // indexes that the front page does not list
-    std::set<std::string> without_pages = {};        // indexes that have none
+    std::string title = {};                             // empty: "Wheelyard"
+    std::string text = {};                              // on the front page; empty: ours
+    std::string contact = {};                           // URL or address of electronic mail; empty: none
+    std::string style = {};                             // a style sheet with the farm's colours; empty: none
+    std::string logo = {};                              // the published name of its logo; empty: ours
+    std::string url = {};                               // where readers find it; empty: nobody has said
+    std::string login = {};                             // where they log in; empty: nowhere
+    std::map<std::string, std::string> titles = {};     // of indexes, for people
+    std::map<std::string, std::string> upstreams = {};  // of indexes that have some: "pypi, torch"
+    std::set<std::string> hidden = {};                  // indexes that the front page does not list
+    std::set<std::string> without_pages = {};           // indexes that have none
     // The bytes of the logo; empty: the tree has the file already. Only `logo` counts as a difference.
     struct Bytes {
         std::string bytes = {};

@@ -179,6 +179,7 @@ std::string render_builds_page(const page::Farm& farm, const std::string& index,
     ShownBuilds shown;
     shown.index = index;
     shown.time = render_time(report.time);
+    shown.broken = count_broken(report);
     shown.running = running_builds(report);
     shown.failures = failed_builds(report);
     add_waiting(shown, report);

@@ -74,6 +74,7 @@ void add_site(FarmReport& farm, status::SiteReport& site) {
         made.reason = std::move(cell.reason);
         made.id = std::move(cell.attempt);
         made.purpose = std::move(cell.purpose);
+        made.asked = time_text(cell.since);
         farm.cells[made.package].push_back(std::move(made));
     }
     for (status::BuildReport& attempt : site.attempts) {
@@ -147,6 +148,20 @@ FarmReport read_farm_report(std::string_view text) {
         std::erase_if(cells, is_settled_request);
     std::erase_if(farm.cells, [](const auto& known) { return known.second.empty(); });
     return farm;
+}
+
+std::size_t count_broken(const FarmReport& report) {
+    const auto is_built_since = [&](const ReportedBuild& failed) {
+        const auto cells = report.cells.find(failed.package);
+        return cells != report.cells.end() &&
+               std::any_of(cells->second.begin(), cells->second.end(), [&](const ReportedBuild& cell) {
+                   return cell.state == "have" && cell.site == failed.site &&
+                          cell.version == failed.version && cell.python == failed.python &&
+                          cell.accelerator == failed.accelerator;
+               });
+    };
+    return report.failures.size() - static_cast<std::size_t>(std::count_if(
+                                        report.failures.begin(), report.failures.end(), is_built_since));
 }
 
 namespace {

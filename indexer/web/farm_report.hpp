@@ -69,7 +69,7 @@ struct ReportedBuild {
     std::vector<std::int64_t> memory_mib;  // of its compiles, oldest first
     std::vector<std::string> phases;
     std::vector<std::int64_t> phase_seconds;  // of each of `phases`
-    std::string asked;                        // of a request
+    std::string asked;                        // of a request; of a cell that waits: since when
     std::string began;
     std::string ended;
     std::int64_t seconds = 0;  // of a failed build; 0: unknown
@@ -89,6 +89,9 @@ struct FarmReport {
     std::vector<ReportedBuild> failures;
     std::vector<ReportedBuild> requests;  // of users, open or ended lately
 };
+
+// Builds that failed, and of which no site has reported the wheel since.
+[[nodiscard]] std::size_t count_broken(const FarmReport& report);
 
 inline constexpr std::size_t max_farm_report_bytes = status::max_index_status_bytes;
 // An empty report if the text is not such a document.

@@ -48,9 +48,9 @@ IndexCard index_card(const FarmText& farm, const IndexSummary& index) {
     card.name = index.name;
     const auto title = farm.titles.find(index.name);
     if (title != farm.titles.end()) card.title = title->second;
-    card.count = std::to_string(index.projects);
-    card.projects = index.projects == 1 ? "project" : "projects";
+    card.projects = projects_text(farm, index.name, index.projects);
     card.building = index.report.attempts.size();
+    card.broken = count_broken(index.report);
     for (const ReportedNode& node : index.report.nodes)
         card.nodes.push_back({node.name(), hardware_of(node)});
     return card;
@@ -122,6 +122,13 @@ std::string contact_link(const std::string& contact) {
 }
 
 }  // namespace
+
+std::string projects_text(const FarmText& farm, const std::string& index, std::size_t count) {
+    const std::string own = std::to_string(count) + (count == 1 ? " project" : " projects");
+    const auto upstreams = farm.upstreams.find(index);
+    if (upstreams == farm.upstreams.end()) return own;
+    return (count == 0 ? "projects" : own + ", others") + " from " + upstreams->second;
+}
 
 page::Farm frame_of(const FarmText& farm) {
     return {farm.title, farm.style.empty() ? "" : page::farm_file_name("farm", ".css", farm.style), farm.logo,

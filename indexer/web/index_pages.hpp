@@ -19,11 +19,14 @@ namespace wheelyard::indexer {
 // What the frame of every page shows of a farm.
 [[nodiscard]] page::Farm frame_of(const FarmText& farm);
 
+// "9 projects"; of an index with upstreams "9 projects, others from pypi", without one of its own "projects
+// from pypi".
+[[nodiscard]] std::string projects_text(const FarmText& farm, const std::string& index, std::size_t count);
+
 // TREE/<index>/project/index.html: the search, and the projects for readers without its script: `list` are
 // the first max_listed_projects of `count`.
-[[nodiscard]] std::string render_search_page(const page::Farm& farm, const std::string& index,
-                                             const std::string& title, const SearchList& list,
-                                             std::size_t count);
+[[nodiscard]] std::string render_search_page(const FarmText& farm, const std::string& index,
+                                             const SearchList& list, std::size_t count);
 // TREE/<index>/builds/index.html: agents, what runs, what waits, what failed.
 [[nodiscard]] std::string render_builds_page(const page::Farm& farm, const std::string& index,
                                              const FarmReport& report);

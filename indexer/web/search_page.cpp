@@ -19,12 +19,12 @@ ProjectCard project_card(const std::string& folder, const std::string& name, con
             .gpus = base::join(entry.gpus, ",")};
 }
 
-std::string render_search_page(const page::Farm& farm, const std::string& index, const std::string& title,
-                               const SearchList& list, std::size_t count) {
+std::string render_search_page(const FarmText& farm, const std::string& index, const SearchList& list,
+                               std::size_t count) {
     ShownSearch shown;
-    shown.title = title.empty() ? index : title;
-    shown.count = std::to_string(count);
-    shown.projects = count == 1 ? "project" : "projects";
+    const auto title = farm.titles.find(index);
+    shown.title = title == farm.titles.end() ? index : title->second;
+    shown.projects = projects_text(farm, index, count);
     page::ShownSearchForm form;
     for (const auto& [name, entry] : list) {
         form.has_pythons = form.has_pythons || !entry.pythons.empty();
@@ -39,7 +39,7 @@ std::string render_search_page(const page::Farm& farm, const std::string& index,
     shown.form = page::render_search_form(form);
     if (count > list.size()) shown.first = list.size();
     page::Frame frame;
-    frame.farm = farm;
+    frame.farm = frame_of(farm);
     frame.title = "Search " + index;
     frame.description =
         "All projects with wheels in " + index + ": find one by name, Python, machine or GPU.";

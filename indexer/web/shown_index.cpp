@@ -5,7 +5,7 @@
 namespace wheelyard::indexer {
 
 void ShownSearch::show(page::Values& to) const {
-    to("title", title)("count", count)("projects", projects)("form", form)("cards", cards)("first", first);
+    to("title", title)("projects", projects)("form", form)("cards", cards)("first", first);
 }
 
 void NodeTag::show(page::Values& to) const {
@@ -13,8 +13,8 @@ void NodeTag::show(page::Values& to) const {
 }
 
 void IndexCard::show(page::Values& to) const {
-    to("folder", folder)("name", name)("title", title)("count", count)("projects", projects);
-    to("building", building)("nodes", nodes);
+    to("folder", folder)("name", name)("title", title)("projects", projects);
+    to("building", building)("broken", broken)("nodes", nodes);
 }
 
 void RunningLine::show(page::Values& to) const {
@@ -55,7 +55,8 @@ void AgentLine::show(page::Values& to) const {
 }
 
 void ShownBuilds::show(page::Values& to) const {
-    to("index", index)("time", time)("running", running)("failures", failures)("waiting", waiting);
+    to("index", index)("time", time)("broken", broken)("running", running)("failures", failures)("waiting",
+                                                                                                 waiting);
     to("ended_requests", ended_requests)("agents", agents);
 }
 

@@ -17,8 +17,7 @@ namespace wheelyard::indexer {
 
 struct ShownSearch {
     std::string title = {};
-    std::string count = {};
-    std::string projects = {};  // "project" or "projects"
+    std::string projects = {};  // projects_text()
     page::Html form = {};
     std::vector<page::Html> cards = {};
     std::uint64_t first = 0;  // the cards, if they are not all
@@ -35,9 +34,9 @@ struct IndexCard {
     std::string folder = {};
     std::string name = {};
     std::string title = {};
-    std::string count = {};
-    std::string projects = {};
+    std::string projects = {};  // projects_text()
     std::uint64_t building = 0;
+    std::uint64_t broken = 0;  // likewise that failed, without a wheel since
     std::vector<NodeTag> nodes = {};
     void show(page::Values& to) const;
 };
@@ -137,6 +136,7 @@ struct AgentLine {
 struct ShownBuilds {
     std::string index = {};
     page::Html time = {};
+    std::uint64_t broken = 0;  // builds that failed and have no wheel since
     std::vector<ShownBuild> running = {};
     std::vector<ShownBuild> failures = {};
     std::vector<WaitingLine> waiting = {};

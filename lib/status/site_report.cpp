@@ -74,6 +74,9 @@ constexpr auto cell_record = io::record<C>({
                             Need::required),
     member<Text<max_text_bytes>, &C::reason>("reason", "why it has this state"),
     member<Word, &C::attempt>("attempt", "ID of the latest attempt"),
+    member<io::Time, &C::since>("since",
+                                "in answers of the registry: since which report it has waited (`wanted` or "
+                                "`held`); absent: it does not"),
 });
 
 constexpr auto attempt_record = io::record<BuildReport>({

@@ -62,6 +62,8 @@ struct CellReport {
     std::string state;
     std::string reason;
     std::string attempt;
+    base::UnixMicros since = 0;  // of one that waits, as the registry has seen it; 0: not known
+    [[nodiscard]] bool waits() const { return state == "wanted" || state == "held"; }
 };
 
 // This is one build of a site. Each list of a report has the members that its table names, and so has what is

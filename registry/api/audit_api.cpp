@@ -12,6 +12,7 @@
 #include "lib/wire/fields.hpp"
 #include "registry/api/api.hpp"
 #include "registry/api/operation.hpp"
+#include "registry/api/readers.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -156,6 +157,88 @@ Reply read_audit(const ApiParts& parts, const Call& call, AuditQuery asked) {
     return reply_with(audit_record.write(shown));
 }
 
+// What everybody who reads an index may see of its changes: no actors, and reasons only of yanks, which its
+// pages show.
+constexpr std::int64_t shown_days = 7;
+constexpr std::size_t max_changes_returned = 200;
+constexpr std::int64_t max_changes_read = 20'000;  // of all indexes, for one reply
+
+struct ChangesOf {
+    std::string index;
+};
+constexpr auto changes_of = arguments<ChangesOf>({in_path(field<&ChangesOf::index>("index", "The index"))});
+struct FileChange {
+    std::string kind;
+    catalog::Event event;
+};
+struct FileChanges {
+    std::vector<FileChange> changes = {};
+    bool is_cut = false;
+};
+constexpr auto file_change_record = io::record<FileChange>({
+    field<&FileChange::kind>("kind", "`new`, `gone` (deleted, or in quarantine) or `yanked`"),
+    field<io::Moment, &FileChange::event, &catalog::Event::time>("time", "when"),
+    field<&FileChange::event, &catalog::Event::project>("project", "its normalised name"),
+    field<&FileChange::event, &catalog::Event::filename>("filename", "the file"),
+    field<&FileChange::event, &catalog::Event::reason>("reason", "of a yank", io::Need::optional,
+                                                       io::Written::if_given),
+});
+constexpr auto file_changes_record = io::record<FileChanges>(
+    {
+        field<io::ListOf<io::Nested<file_change_record>>, &FileChanges::changes>(
+            "changes", "the newest first, at most 200"),
+        field<&FileChanges::is_cut>("cut", "whether there may be more"),
+    },
+    "wheelyard.file_changes/1");
+
+std::string_view word_of(catalog::EventKind kind) {
+    using catalog::EventKind;
+    switch (kind) {
+        case EventKind::file_added:
+        case EventKind::file_promoted:
+        case EventKind::file_released:
+            return "new";
+        case EventKind::file_deleted:
+        case EventKind::file_quarantined:
+            return "gone";
+        case EventKind::file_yanked:
+            return "yanked";
+        default:
+            return {};
+    }
+}
+
+Reply list_file_changes(const ApiParts& parts, const Call& call, const ChangesOf& of) {
+    const auto index = index_to_read(parts.config, call.caller, of.index, {});
+    if (!index) return tl::unexpected(index.error());
+    std::vector<catalog::Event> events;
+    FileChanges shown;
+    const auto read =
+        parts.store.reader().and_then([&](const std::unique_ptr<catalog::Catalog>& reader) -> base::Status {
+            WHEELYARD_ASSIGN(const catalog::Serial last, reader->last_serial());
+            const catalog::EventFilter filter{.index = of.index,
+                                              .from = parts.clock.now() - shown_days * base::day_us};
+            const catalog::EventRange range{.after = std::max<catalog::Serial>(0, last - max_changes_read),
+                                            .before = last + 1,
+                                            .limit = max_changes_returned,
+                                            .is_newest = true};
+            WHEELYARD_ASSIGN(events, reader->find_events(filter, range));
+            shown.is_cut = events.size() == range.limit;
+            if (range.after == 0) return {};
+            WHEELYARD_ASSIGN(const catalog::EventMark oldest, reader->event_at(range.after));
+            shown.is_cut = shown.is_cut || oldest.time >= filter.from;
+            return {};
+        });
+    if (!read) return fail_read(call, read.error());
+    for (auto event = events.rbegin(); event != events.rend(); ++event) {
+        const std::string_view word = word_of(event->kind);
+        if (word.empty()) continue;
+        if (event->kind != catalog::EventKind::file_yanked) event->reason.clear();
+        shown.changes.push_back({std::string(word), std::move(*event)});
+    }
+    return reply_with(file_changes_record.write(shown));
+}
+
 Reply list_people(const ApiParts& parts, const Call&, const NoArguments&) {
     const auto names = parts.tokens.shown_names();
     return reply_with(people_record.write({names.begin(), names.end()}));
@@ -178,6 +261,11 @@ constexpr std::array audit_rows{
             "Returns what people are called, by the name that requests, files and the audit "
             "log have"),
         "audit.query", of_auditors),
+    row<changes_of, list_file_changes>(
+        open_to_all(got("/api/v1/indexes/{index}/changes", "listFileChanges",
+                        io::document_of<file_changes_record>,
+                        "Lists the files of an index that came, went or were yanked in the last seven days")),
+        "audit.query", {.callers = Callers::everyone, .advice = "`read` for all projects"}),
 };
 
 }  // namespace

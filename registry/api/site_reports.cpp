@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <map>
 #include <system_error>
+#include <tuple>
 
 #include "lib/base/files/file.hpp"
 #include "lib/io/log.hpp"
@@ -71,6 +73,26 @@ void remove_logs(status::SiteReport& report) {
     }
     for (status::CellReport& cell : report.cells)
         cell.reason = without_log_line(std::move(cell.reason));
+}
+
+void note_waiting(status::SiteReport& report, const status::SiteReport* before) {
+    const auto key_of = [](const status::CellReport& cell) {
+        return std::tie(cell.package, cell.version, cell.python, cell.accelerator, cell.purpose);
+    };
+    std::map<decltype(key_of(status::CellReport{})), base::UnixMicros> known;
+    if (before != nullptr) {
+        for (const status::CellReport& cell : before->cells)
+            if (cell.waits()) known.emplace(key_of(cell), cell.since);
+    }
+    for (status::CellReport& cell : report.cells) {
+        const auto since = known.find(key_of(cell));
+        const bool is_new = since == known.end() || since->second == 0;
+        cell.since = !cell.waits() ? 0 : is_new ? report.time : since->second;
+    }
+    if (status::render_site_report(report).size() <= status::max_report_bytes) return;
+    // What is kept must be readable again.
+    for (status::CellReport& cell : report.cells)
+        cell.since = 0;
 }
 
 SiteReports::SiteReports(ConfigView config, ShowStatus show, const base::Clock& clock, ShownRequests requests,
@@ -212,6 +234,8 @@ base::Status SiteReports::keep(status::SiteReport report) {
         return wire::fail("site.time", "The report of the site is from the future",
                           base::render_rfc3339(report.time), "set the clock of the agent's machine",
                           base::Recovery::person);
+    const auto before = find(report.index, report.site);
+    note_waiting(report, before ? &*before : nullptr);
     nodes::BoardReport shared{report.index, report.site, report.time, status::render_site_report(report)};
     WHEELYARD_ASSIGN(const bool is_new, take(std::move(report), shared.text, note_));
     if (!is_new) return {};

@@ -42,6 +42,10 @@ void remove_logs(status::SiteReport& report);
 // system's own is PATH, and --site with its path is left out: the command finds the last site file by itself.
 [[nodiscard]] std::string without_agent_paths(std::string_view text);
 
+// Gives each cell that waits the time since which it has: that of the report before, or this report's own.
+// No cell has one where the report would have more than status::max_report_bytes.
+void note_waiting(status::SiteReport& report, const status::SiteReport* before);
+
 // Told of each report before it is kept.
 using NoteReport = std::function<void(const status::SiteReport& report)>;
 

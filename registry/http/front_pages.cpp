@@ -196,7 +196,7 @@ std::string render_index_page(const page::Farm& farm, const IndexEntry& index, s
              simple::render_modulefile(kind, index.name, "/path/to/that/folder", nodes),
              "wheelyard-indexer client-config --to FOLDER --node " + index.name + "=" + source.place});
     page::Frame frame = server_frame(farm, "../", index.name);
-    frame.scripts = {"common.js", "copy.js"};
+    frame.scripts = {"common.js", "copy.js", "week.js"};
     if (index.has_pages) {
         frame.trail = {{"project/", index.name}, {"builds/", "Builds"}, {"site/", "Sites"}};
         frame.machines = "./";

@@ -647,6 +647,37 @@ class BrowserTest(unittest.TestCase):
         self.browser.open("/far/builds/")
         wait_until(lambda: self.browser.texts("#failures .card .state") == ["built since", "failed"])
 
+    def show_history(self):
+        self.browser.run("document.getElementById('agents').scrollIntoView()")  # its list is asked for where it is seen
+        wait_until(lambda: self.browser.find("#history").is_displayed())
+
+    def test_what_is_broken_and_what_was_is_said_in_a_line_and_in_lists(self):
+        browser = self.browser
+        self.addCleanup(browser.run, "sessionStorage.clear()")
+        browser.open(PAGES["builds"])
+        wait_until(lambda: browser.find("#well").text == "2 builds failed.")
+        browser.link("2 builds failed").click()
+        self.assertTrue(browser.path().endswith("#failed"))
+        waits, = (text for text in browser.texts("#queue li") if "flash-attn 2.7.0" in text)
+        self.assertRegex(waits, r"queued (just now|\d+ (second|minute)s? ago)")
+        self.show_history()
+        built, = (text for text in browser.texts("#history li") if "torch 2.5.1" in text and "Python 3.12" in text)
+        self.assertIn("took 1 h 30 min", built)
+        failed, = (text for text in browser.texts("#history li") if "horovod 0.28.1" in text)
+        self.assertIn("took 51 min 00 s", failed)
+        self.assertIn("Killed signal terminated program cc1plus", failed)
+        browser.open("/archer2/builds/")
+        wait_until(lambda: browser.find("#well").text == "1 site is late.")
+        browser.open(PAGES["index"])
+        wait_until(lambda: browser.find("#week").is_displayed())
+        self.assertRegex(browser.find("#week p").text, r"^\d+ new,.* 1 yanked, 2 failed\.$")
+        yanked, = (text for text in browser.texts("#week li") if "yanked" in text)
+        self.assertIn("gives wrong results on several nodes", yanked)
+        browser.open(PAGES["operators"])
+        browser.find("[name=token]").clear()
+        browser.find("[name=token]").send_keys(self.farm.create_token("*", name="watcher", actions=("quarantine", "read"), projects=("*",)), Keys.ENTER)
+        wait_until(lambda: re.fullmatch(r"1 late site, [23] failed builds.*\.", browser.find("#well").text))
+
     def test_without_scripts_every_page_shows_its_content(self):
         browser = self.browser
         browser.show(scripts=False)
@@ -1196,6 +1227,7 @@ class BrowserTest(unittest.TestCase):
             self.assertLess(self.browser.run("return document.querySelector('nav').offsetHeight"), 50, name)  # one row
             torn = "return [...document.querySelectorAll('time')].filter(part => part.checkVisibility() && part.getClientRects().length > 1).map(part => part.textContent)"
             self.assertEqual(self.browser.run(torn), [], name)
+        self.addCleanup(self.browser.run, "localStorage.clear(); sessionStorage.clear()")
         self.browser.open(f"{PAGES['site']}?node={GH}&my_python=3.12")
         wait_until(lambda: self.browser.find("#machine strong").text)
         heads = self.browser.run("return [...document.querySelectorAll('#wheels thead th')].map(head => head.getBoundingClientRect()).map(box => [box.left, box.width].map(Math.round))")
@@ -1257,6 +1289,10 @@ class BrowserTest(unittest.TestCase):
                 self.assertLessEqual({*SAMPLE_INDEXES, "far", "lab"}, set(browser.texts("#indexes tbody th a")))
             if name == "request":
                 wait_until(lambda: browser.find("#request").is_displayed())
+            if name == "index":
+                wait_until(lambda: browser.find("#week").is_displayed())
+            if name == "builds":
+                self.show_history()
             browser.run("for (const part of document.querySelectorAll('details')) part.open = true")
             look(name)
         for name, path in ERROR_PAGES.items():

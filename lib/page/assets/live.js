@@ -82,6 +82,7 @@
     return card(item.id, item, item.phase || item.state, "active", [item.began && ["began ", yard.time(item.began)],
       item.memory_limit_mib > 0 && "at most " + memory(item.memory_limit_mib) + " of memory"], [steps, phases(item), picture(item), log_of(item)]);
   };
+  const is_built_since = item => all(last_data, "cells").some(cell => cell.state === "have" && yard.is_same_wheel(cell, item));
   const failed = item => {
     let remedy;
     if (item.remedy) {
@@ -89,7 +90,7 @@
       yard.say(remedy, " " + item.remedy, true);
       remedy.prepend(element("strong", "What to do:"));
     }
-    const is_solved = all(last_data, "cells").some(cell => cell.state === "have" && yard.is_same_wheel(cell, item));
+    const is_solved = is_built_since(item);
     return card(item.attempt, item, is_solved ? "built since" : "failed", is_solved ? "have" : "failed", [item.phase && "in phase " + item.phase,
       item.began && item.ended && "after " + duration(Math.max(0, Math.floor((Date.parse(item.ended) - Date.parse(item.began)) / 1000))), item.ended && yard.time(item.ended)],
       [item.cause && element("pre", item.cause), remedy, log_of(item)]);
@@ -124,6 +125,36 @@
   };
   addEventListener("machine", () => { if (builds && last_data) show_builds(last_data); });
 
+  // "All well.", or what is broken, each with the way to its list.
+  const show_well = (failures, sites) => {
+    const queues = sites.flatMap(site => site.held_queues ?? []).length, late = sites.filter(is_late).length, part = document.getElementById("well");
+    const broken = [[failures.length, "build failed", "builds failed", "#failed"], [late, "site is late", "sites are late", "#reports"],
+                    [queues, "queue takes no jobs", "queues take no jobs", "#reports"]].filter(([count]) => count > 0);
+    part?.replaceChildren(...(broken.length ? broken.flatMap(([count, one, several, place], at) => {
+      const link = element("a", count + " " + (count === 1 ? one : several));
+      link.href = place;
+      return [at ? ", " : "", link];
+    }) : [element("strong", "All well")]), ".");
+  };
+  // The builds that the registry keeps, how long they took and why they failed: a server has them, a copy of the pages does not.
+  const show_history = () => {
+    const max_shown = 50, part = document.getElementById("history"), {index} = document.getElementById("request").dataset;
+    yard.get("../../api/v1/indexes/" + encodeURIComponent(index) + "/builds").then(({builds}) => {
+      const over = builds.filter(build => build.ended), shown = over.slice(0, max_shown);
+      part.querySelector("p").textContent = over.length > max_shown ? "The newest " + max_shown + " of the last " + over.length + "." : "";
+      part.querySelector("ul").append(...shown.map(build => {
+        const title = element("strong"), link = element("a", name(build)), is_good = build.state === "done", word = element("span");
+        link.href = "build.html?" + new URLSearchParams({site: build.site, id: build.id});
+        title.append(link);
+        word.append(element("span", is_good ? "built" : build.state, "state " + (is_good ? "have" : build.state === "failed" ? "failed" : "unknown")), ...(build.cause ? [element("span", build.cause, "why")] : []));
+        return row(title, dotted("span", place(build), build.purpose, build.began && "took " + duration(Math.max(0, Math.floor((Date.parse(build.ended) - Date.parse(build.began)) / 1000))),
+          yard.time(build.ended)), word);
+      }));
+      part.hidden = shown.length === 0;
+    }).catch(() => {});
+  };
+  if (builds) yard.when_seen(document.getElementById("agents"), show_history);
+
   let is_first = true;
   const show_builds = all_data => {
     last_data = all_data;
@@ -131,6 +162,7 @@
     const attempts = all(data, "attempts"), failures = all(data, "failures");
     const requests = data.requests ?? [], ended = requests.filter(request => request.ended);
     const waiting = [...requests.filter(request => !request.ended), ...all(data, "cells").filter(cell => cell.state === "wanted" || cell.state === "held")];
+    show_well(failures.filter(item => !is_built_since(item)), data.sites);
     fill("running", attempts, attempts.map(running), "Nothing is being built.");
     fill("failures", failures, failures.map(failed), "No build has failed.");
     const line = cell => {
@@ -142,7 +174,7 @@
         link.href = root + "builds/request.html?" + new URLSearchParams({id: cell.id});
         title.append(link);
       }
-      return row(title, dotted("span", place(cell), cell.purpose, cell.ended ? ["ended ", yard.time(cell.ended)] : cell.asked && ["asked ", yard.time(cell.asked)]), states);
+      return row(title, dotted("span", place(cell), cell.purpose, cell.ended ? ["ended ", yard.time(cell.ended)] : cell.asked ? ["asked ", yard.time(cell.asked)] : cell.since && ["queued ", yard.time(cell.since)]), states);
     };
     fill("queue", waiting, waiting.map(line), "Nothing waits.");
     fill("ended", ended, ended.map(line), "None in the last two weeks.");

@@ -53,7 +53,7 @@
     link.href = new URL(path.split("/").map(encodeURIComponent).join("/") + "/", server);
     return link;
   };
-  const day = text => (text ?? "").slice(0, 16).replace("T", " ");
+  const day = text => (text ?? "").slice(0, 16).replace("T", "\u00a0");
 
   // The paragraph above a list.
   const note_above = (id, text) => {
@@ -186,8 +186,21 @@
         await acts("task", task)]);
     }));
   };
+  // What is broken, by its list, in a line above all: "All well.", or how many there are, each with the way to its list.
+  const broken = {};
+  const show_well = () => {
+    const words = {agents: ["late site", "late sites"], failures: ["failed build", "failed builds"], upstreams: ["upstream trouble", "upstream troubles"]};
+    const found = Object.entries(words).filter(([id]) => broken[id] > 0).map(([id, [one, several]], at) => {
+      const link = element("a", broken[id] + " " + (broken[id] === 1 ? one : several));
+      link.href = "#part-" + id;
+      return [at ? ", " : "", link];
+    });
+    const is_known = Object.keys(words).every(id => id in broken);
+    document.getElementById("well").replaceChildren(...(found.length ? found.flat() : [element("strong", is_known ? "All well" : "Not all is known")]), ".");
+  };
+  const count_broken = (id, rows, is_broken) => { broken[id] = rows.filter(is_broken).length; return rows; };
   // The late ones first.
-  const agents = async () => (await call("api/v1/sites")).sites
+  const agents = async () => count_broken("agents", (await call("api/v1/sites")).sites, site => site.late)
     .sort((one, other) => other.late - one.late || one.site.localeCompare(other.site))
     .map(site => row([site.site, link_to(site.index + "/builds", site.index), yard.time(site.time), site.next_tick ? yard.time(site.next_tick) : "",
       element("span", site.late ? "late" : "reports", "state " + (site.late ? "failed" : "have"))]));
@@ -199,11 +212,11 @@
     const failed = all.filter(({state, ended, site, id}) => state === "failed" && Date.parse(ended) > since && !seen.has(site + "/" + id) && seen.add(site + "/" + id))
       .sort((one, other) => Date.parse(other.ended) - Date.parse(one.ended));
     if (failed.length > max_shown) note_above("failures", failed.length + " builds failed; the newest " + max_shown + " are shown.");
-    return Promise.all(failed.slice(0, max_shown).map(async build => {
+    const is_solved = build => all.some(other => other.state === "done" && yard.is_same_wheel(other, build) && Date.parse(other.ended) > Date.parse(build.ended));
+    return Promise.all(count_broken("failures", failed, build => !is_solved(build)).slice(0, max_shown).map(async build => {
       const page = element("a", [build.package, build.version, build.python, build.accelerator].filter(Boolean).join(" "));
       page.href = new URL(encodeURIComponent(build.index) + "/builds/build.html?" + new URLSearchParams({site: build.site, id: build.id}), server);
-      const is_solved = all.some(other => other.state === "done" && yard.is_same_wheel(other, build) && Date.parse(other.ended) > Date.parse(build.ended));
-      return row([page, build.site, build.index, yard.time(build.ended), build.cause ?? "", is_solved ? element("span", "built since", "state have") : [with_code(build.remedy), " ", ...await acts("task", build)]]);
+      return row([page, build.site, build.index, yard.time(build.ended), build.cause ?? "", is_solved(build) ? element("span", "built since", "state have") : [with_code(build.remedy), " ", ...await acts("task", build)]]);
     }));
   };
   // Failures of the last seven days, the newest first.
@@ -214,7 +227,7 @@
       .flatMap(({upstream, failures}) => failures.map(one => ({...one, upstream})))
       .filter(({time}) => Date.parse(time) > since).sort((one, other) => Date.parse(other.time) - Date.parse(one.time));
     if (failed.length > max_shown) note_above("upstreams", failed.length + " projects; the newest " + max_shown + " are shown.");
-    return failed.slice(0, max_shown).map(one => row([one.upstream, one.upstream_wide ? "all" : one.project, yard.time(one.time), yard.time(one.since),
+    return count_broken("upstreams", failed, () => true).slice(0, max_shown).map(one => row([one.upstream, one.upstream_wide ? "all" : one.project, yard.time(one.time), yard.time(one.since),
       String(one.count), [one.error, one.value].filter(Boolean).join(": ")]));
   };
   const history_of = name => {
@@ -285,7 +298,10 @@
 
   const of_index = {failures, upstreams, files, requests, quarantine, storage, changes};
   const lists = {agents, ...of_index, indexes, tokens, nodes};
-  const show_some = some => Promise.all(Object.entries(some).map(([id, rows]) => fill(id, rows)));
+  const show_some = some => {
+    for (const id of Object.keys(some)) delete broken[id];
+    return Promise.all(Object.entries(some).map(([id, rows]) => fill(id, rows))).then(show_well);
+  };
   const show = () => {
     people = call("api/v1/people").then(reply => reply.names).catch(() => ({}));
     return show_some(lists).then(() => { document.getElementById("lists").hidden = false; });

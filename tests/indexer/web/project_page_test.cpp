@@ -406,9 +406,14 @@ TEST_CASE("no text of a project can inject HTML into any page") {
             build.package = build.phase = build.cause = build.remedy = build.ended = text;
     report.attempts[0].log_tail = {text};
     const SearchList list{{"sample", *make_search_entry(view, project)}};
-    FarmText farm{.title = text, .text = text, .contact = text, .titles = {{"main", text}}, .hidden = {}};
+    FarmText farm{.title = text,
+                  .text = text,
+                  .contact = text,
+                  .titles = {{"main", text}},
+                  .upstreams = {{"main", text}},
+                  .hidden = {}};
     for (const std::string& html :
-         {page_of(view, project, report), render_search_page({}, "main", text, list, 1),
+         {page_of(view, project, report), render_search_page(farm, "main", list, 1),
           render_builds_page({}, "main", report),
           render_front(farm, {summarise("main", top_of(list), report)}), render_feed("main", view)}) {
         CHECK(!has(html, "<script>"));
@@ -478,7 +483,39 @@ TEST_CASE("the front page lists indexes with titles and the newest wheels, and n
     CHECK(has(html, "Wheels of Bede"));
     CHECK(!has(html, "staging"));
     CHECK(has(html, "data-folders=\"main/project/ gpu/project/\""));
+    CHECK(has(html, "1 project<"));
     CHECK(html.find(">fresh</a>") < html.find(">old</a>"));
+}
+
+TEST_CASE("an index with upstreams says where its other projects are from, and has no number without any") {
+    const FarmText farm{.upstreams = {{"base", "pypi"}, {"main", "pypi, torch"}}};
+    const SearchList one{{"old", uploaded_at(5)}};
+    const std::string html =
+        render_front(farm, {summarise("base", {}, {}), summarise("main", top_of(one), {})});
+    CHECK(has(html, ">projects from pypi<"));
+    CHECK(has(html, ">1 project, others from pypi, torch<"));
+    CHECK(has(render_search_page(farm, "base", {}, 0), "<small>projects from pypi</small>"));
+    CHECK(has(render_search_page(farm, "gpu", {}, 0), "<small>0 projects</small>"));
+}
+
+TEST_CASE(
+    "builds that failed are counted where nothing was built since, and how long a cell has waited is said") {
+    const FarmReport report = read_farm_report(status_json);
+    const std::string html = render_builds_page({}, "main", report);
+    CHECK(has(html, "<a href=\"#failed\">" + std::to_string(report.failures.size()) + " failed</a>"));
+    CHECK(has(render_front({}, {summarise("main", {}, report)}),
+              "<a href=\"main/builds/#failed\">" + std::to_string(report.failures.size()) + " failed</a>"));
+    FarmReport well = report;
+    for (ReportedBuild failed : report.failures) {
+        failed.state = "have";
+        well.cells[failed.package].push_back(failed);
+        well.cells[failed.package].back().asked = "2026-11-20T10:00:00.000000Z";
+    }
+    CHECK(has(render_builds_page({}, "main", well), "No build has failed."));
+    for (auto& [package, cells] : well.cells)
+        for (ReportedBuild& cell : cells)
+            cell.state = "wanted";
+    CHECK(has(render_builds_page({}, "main", well), " · queued <time datetime=\"2026-11-20T10:00:00Z\">"));
 }
 
 TEST_CASE("the front page says what the farm says of itself, and a contact is a link where it can be one") {
@@ -714,7 +751,7 @@ TEST_CASE(
     CHECK(has(render_builds_page({}, "main", {}), "Nothing waits."));
 }
 
-TEST_CASE("a requirement leads to the search for its project") {
+TEST_CASE("a requirement leads to the search for its project, and has that name in any spelling") {
     ProjectText text;
     text.requirements = {"Typing_Extensions>=4.8",
                          "numpy[x] ; python_version < \"3.12\"",
@@ -725,7 +762,7 @@ TEST_CASE("a requirement leads to the search for its project") {
     const std::string html = page_of(proven_view(), text);
     CHECK(has(html,
               "<a data-need=\"typing-extensions\" data-wanted=\"&gt;=4.8\" "
-              "href=\"../?q=typing-extensions\">Typing_Extensions</a>&gt;=4.8</li>"));
+              "href=\"../?q=typing-extensions\">typing-extensions</a>&gt;=4.8</li>"));
     CHECK(has(
         html,
         "<a data-need=\"numpy\" data-pythons=\"-11\" href=\"../?q=numpy\">numpy</a>[x] ; python_version &lt; "

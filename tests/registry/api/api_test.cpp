@@ -524,6 +524,32 @@ TEST_CASE("the audit log is read after a serial, or back from the newest") {
     CHECK(read("newest=1000")->json == two->json);
 }
 
+TEST_CASE("everybody who reads an index sees which files came, went or were yanked in a week, not by whom") {
+    ApiFixture fixture;
+    const std::string all = fixture.add_actor("all", {"*"});
+    REQUIRE(fixture.ask(all, "yankFile", fixture.body()) == "200");
+    REQUIRE(fixture.ask(all, "pinFile", fixture.body()) == "200");
+    const auto read = [&](const std::string& index) {
+        http::ApiRequest request{.request_id = "r2", .operation = "listFileChanges"};
+        request.parameters.emplace("index", index);
+        const auto answer = fixture.api.answer(request);
+        return answer ? answer->json : fixture.said(answer.error());
+    };
+    const std::string seen = read("main");
+    CHECK(seen.find(R"("kind":"yanked")") < seen.find(R"("kind":"new")"));
+    CHECK(seen.find(R"("reason":"because")") != std::string::npos);
+    CHECK(seen.find("\"all\"") == std::string::npos);
+    CHECK(seen.find("pin") == std::string::npos);
+    REQUIRE(fixture.ask(all, "unpinFile", fixture.body()) == "200");
+    REQUIRE(fixture.ask(all, "quarantineFile", fixture.body()) == "200");
+    const std::string gone = read("main");
+    CHECK(gone.find(R"("kind":"gone")") < gone.find(R"("kind":"yanked")"));
+    CHECK(base::replace_all(gone, "because", "").size() + std::string("because").size() == gone.size());
+    CHECK(read("nowhere") == "404 index.unknown");
+    fixture.clock.sleep_ms(std::int64_t{8} * 24 * 3'600'000);
+    CHECK(read("main") == R"({"format":"wheelyard.file_changes/1","changes":[],"cut":false})");
+}
+
 TEST_CASE("who may read the audit log learns what people are called") {
     ApiFixture fixture;
     const std::string person = registry::person_name("campus", "https://idp.example", "s-1", "Anna");

@@ -175,6 +175,33 @@ TEST_CASE("a restart keeps the reports, except damaged ones, and shows them") {
     CHECK(status::parse_index_status(farm.shown["main"])->sites.size() == 1);
 }
 
+TEST_CASE("a cell that waits has the time of the first report in which it does, also after a restart") {
+    status::SiteReport first;
+    first.site = "bede";
+    first.index = "main";
+    first.time = 5 * minute;
+    first.cells = {{"torch", "2.4.0", "3.12", "", "", "wanted", "", ""},
+                   {"six", "1.0", "3.12", "", "", "active", "", ""}};
+    status::SiteReport second = first;
+    second.time = 10 * minute;
+    second.cells[0].since = 1;  // an agent does not say it
+    second.cells[0].state = "held";
+    second.cells[1].state = "wanted";
+    registry::note_waiting(first, nullptr);
+    const auto kept = status::parse_site_report(status::render_site_report(first));
+    REQUIRE(kept.has_value());
+    registry::note_waiting(second, &*kept);
+    CHECK(first.cells[1].since == 0);
+    CHECK(second.cells[0].since == 5 * minute);
+    CHECK(second.cells[1].since == 10 * minute);
+    // What would be too large to be read again has none.
+    second.cells.resize(2);
+    while (status::render_site_report(second).size() <= status::max_report_bytes)
+        second.cells.insert(second.cells.end(), 64, second.cells[1]);
+    registry::note_waiting(second, &first);
+    CHECK(second.cells[0].since == 0);
+}
+
 TEST_CASE("lists and metrics say which site is late") {
     SiteFixture farm;
     CHECK(farm.send(status::render_site_report(farm.report()), farm.agent) == "200");

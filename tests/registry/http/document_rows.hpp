@@ -97,6 +97,8 @@ inline constexpr std::array rows{
                 agent, Standing::stable, "../../builder/commands/commands.hpp"},
     DocumentRow{"wheelyard.facts/1", "what a wheel's bytes prove", registry, Standing::stable, "facts.md"},
     DocumentRow{"wheelyard.file/1", "a file in an event", registry, Standing::kept, "catalog.md"},
+    DocumentRow{"wheelyard.file_changes/1", "what came, went or was yanked in an index in a week", registry,
+                Standing::stable},
     DocumentRow{"wheelyard.files/1", "files of an index, for operators", registry, Standing::stable},
     DocumentRow{"wheelyard.governor-history/1", "the head of the governor's history", "the governor",
                 Standing::kept, "governor-history.md"},
