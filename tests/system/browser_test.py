@@ -670,13 +670,14 @@ class BrowserTest(unittest.TestCase):
         wait_until(lambda: browser.find("#well").text == "1 site is late.")
         browser.open(PAGES["index"])
         wait_until(lambda: browser.find("#week").is_displayed())
-        self.assertRegex(browser.find("#week p").text, r"^\d+ new,.* 1 yanked, 2 failed\.$")
-        yanked, = (text for text in browser.texts("#week li") if "yanked" in text)
-        self.assertIn("gives wrong results on several nodes", yanked)
+        self.assertRegex(browser.find("#week p").text, r"^\d+ new,.* \d+ yanked, 2 failed\.$")
+        shown = [text for text in browser.texts("#week li") if "torch-2.3.1-cp311" in text and "yanked" in text]
+        self.assertEqual(len(shown), 1)
+        self.assertIn("gives wrong results on several nodes", shown[0])
         browser.open(PAGES["operators"])
         browser.find("[name=token]").clear()
         browser.find("[name=token]").send_keys(self.farm.create_token("*", name="watcher", actions=("quarantine", "read"), projects=("*",)), Keys.ENTER)
-        wait_until(lambda: re.fullmatch(r"1 late site, [23] failed builds.*\.", browser.find("#well").text))
+        wait_until(lambda: re.fullmatch(r"1 late site, \d failed builds.*\.", browser.find("#well").text))
 
     def test_without_scripts_every_page_shows_its_content(self):
         browser = self.browser

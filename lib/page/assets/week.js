@@ -9,7 +9,9 @@
   Promise.all([ask("changes"), ask("builds")]).then(([{changes, cut}, {builds}]) => {
     const failed = builds.filter(build => build.state === "failed" && Date.parse(build.ended) > since).map(build => ({kind: "failed", time: build.ended, reason: build.cause,
       filename: [build.package, build.version, "Python " + build.python, build.accelerator].filter(Boolean).join(" "), url: "builds/build.html?" + new URLSearchParams({site: build.site, id: build.id})}));
-    const all = [...changes, ...failed].sort((one, other) => Date.parse(other.time) - Date.parse(one.time));
+    // A file that is yanked again and again is one.
+    const once = changes.filter((one, at) => changes.findIndex(other => other.kind === one.kind && other.filename === one.filename) === at);
+    const all = [...once, ...failed].sort((one, other) => Date.parse(other.time) - Date.parse(one.time));
     const count = kind => all.filter(one => one.kind === kind).length;
     part.querySelector("p").textContent = (all.length ? Object.entries(kinds).map(([kind, [, word]]) => count(kind) && count(kind) + " " + word).filter(Boolean).join(", ") : "Nothing has changed") +
       (all.length > max_shown || cut ? "; the newest " + Math.min(max_shown, all.length) + " are shown." : ".");
