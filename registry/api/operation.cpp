@@ -43,6 +43,7 @@ Json of_text(const http::Argument& argument, std::string text) {
         const auto number = base::parse_decimal(text);
         if (number && *number <= static_cast<std::uint64_t>(INT64_MAX)) return Json(*number);
     }
+    if (type == "`true` or `false`" && (text == "true" || text == "false")) return Json(text == "true");
     return Json(std::move(text));
 }
 

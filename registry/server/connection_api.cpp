@@ -78,9 +78,10 @@ Connection::Task<bool> Connection::answer_api(const RequestHead& head, const Rou
     std::optional<Reply> reply = refusal_before_api(head, route);
     if (!reply) reply = co_await run_api(head, route, body);
     if (!reply) co_return false;
-    // Of our own pages: a browser would ask its user, not the script.
-    if (base::equals_ignoring_case(std::string_view(head.authorization).substr(0, 7), "bearer "))
-        ask_no_browser(*reply);
+    // Of a page, ours or not: a browser would ask its user, not the script.
+    const bool has_bearer =
+        base::equals_ignoring_case(std::string_view(head.authorization).substr(0, 7), "bearer ");
+    if ((has_bearer || !head.fetch_site.empty()) && !is_for_browsers(head.accept)) ask_no_browser(*reply);
     if (head.method == "GET" && is_for_browsers(head.accept))
         show_in_browser(shared_.settings.farm, root_from(head), *reply);
     if (route.api_path.starts_with(publishing_root)) tell_publisher(reply.value());
