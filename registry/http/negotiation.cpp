@@ -142,6 +142,7 @@ std::string_view choose_integrity_type(std::string_view accept) {
 }
 
 Coding choose_coding(std::string_view accept_encoding, bool has_zstd) {
+    if (accept_encoding.empty()) return Coding::none;
     std::optional<int> zstd, gzip, none, any;
     std::size_t codings = 0;
     for (const std::string_view item : base::split(accept_encoding, ',')) {

@@ -73,6 +73,7 @@ Answered<Path> parse_path(std::string_view path, std::string_view target) {
         parsed.ends_in_slash = true;
         path.remove_suffix(1);
     }
+    parsed.segments.reserve(max_segments);
     for (const std::string_view raw : base::split(path, '/')) {
         if (parsed.segments.size() == max_segments) return not_found(target);
         auto segment = base::decode_percent(raw);

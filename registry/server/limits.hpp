@@ -30,5 +30,7 @@ inline constexpr std::uint64_t min_body_bytes_per_s = 1 * base::kib;
 
 // Pages cached in memory, per I/O thread.
 inline constexpr std::size_t max_cached_page_bytes = 1 * base::mib;
+// Larger texts are sent from their file: that costs some system calls, as much as a copy of about this size.
+inline constexpr std::size_t max_copied_page_bytes = 64 * base::kib;
 
 }  // namespace wheelyard::http

@@ -302,10 +302,15 @@ std::optional<Reply> PublishedTree::reply_text(const std::string& path, const Se
     if (coding != Coding::none) reply.add("Content-Encoding", content_coding(coding));
     reply.add("Content-Type", sent.content_type);
     reply.add("X-Content-Type-Options", "nosniff");
-    if (page->text)
-        reply.body = smaller ? smaller : page->text;
-    else
+    struct stat info {};
+    if (coding == Coding::none && page->text && page->text->size() > max_copied_page_bytes) {
+        base::Fd file = open(path, info);
+        if (file && page->is_still(info) && page->serial == 0) large = std::move(file);
+    }
+    if (large)
         reply.body = FileSlice{std::move(large), 0, size};
+    else
+        reply.body = smaller ? smaller : page->text;
     return reply;
 }
 
