@@ -27,7 +27,8 @@ inline constexpr std::size_t max_rows_of_agent = 500;
 inline constexpr std::size_t max_logins_of_person = 20;
 // A browser's cookie for a private index: as long as a log-in to read lasts by default.
 inline constexpr std::int64_t reading_cookie_life_s = 7 * 24 * 60 * 60;
-inline constexpr std::size_t max_reading_cookies = 50;  // of one answer: browsers keep some 180 of a host
-inline constexpr std::size_t max_scope_items = 1'000;   // indexes, projects or actions of one token
+// Of one answer: some 180 bytes each, and nginx takes 4 KiB of fields (proxy_buffer_size).
+inline constexpr std::size_t max_reading_cookies = 16;
+inline constexpr std::size_t max_scope_items = 1'000;  // indexes, projects or actions of one token
 
 }  // namespace wheelyard::registry

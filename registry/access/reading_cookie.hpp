@@ -8,9 +8,9 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "lib/base/clock.hpp"
 #include "lib/store/catalog/catalog.hpp"
@@ -26,8 +26,8 @@ struct ReadingCookie {
 // Lasts for reading_cookie_life_s, or as long as the token.
 [[nodiscard]] std::string make_reading_cookie(const catalog::TokenRow& token, std::string_view index,
                                               base::UnixMicros now);
-// Of the Authorization header that http::take_cookie() makes; nullopt: it has another scheme or form.
-[[nodiscard]] std::optional<ReadingCookie> cookie_of_authorization(std::string_view header);
+// Those of the Authorization header that http::take_cookie() makes that have the form.
+[[nodiscard]] std::vector<ReadingCookie> cookies_of_authorization(std::string_view header);
 // Says whether it was made of this token for this index; it may have ended.
 [[nodiscard]] bool is_cookie_of(const ReadingCookie& cookie, const catalog::TokenRow& token,
                                 std::string_view index);

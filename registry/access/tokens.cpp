@@ -179,12 +179,16 @@ wire::Answered<Identity> TokenVerifier::verify(std::string_view authorization) {
 
 wire::Answered<Identity> TokenVerifier::verify_reader(std::string_view authorization,
                                                       std::string_view index) {
-    const auto cookie = cookie_of_authorization(authorization);
-    if (!cookie) return verify(authorization);
-    auto found = find([&](const catalog::TokenRow& token) { return is_cookie_of(*cookie, token, index); });
-    if (found && cookie->until_s * base::second_us <= clock_.now())
-        return refuse_token("What this browser has of a log-in has ended.",
-                            "log in again, or enter your token, at /api/v1/login/ of this registry");
+    const auto cookies = cookies_of_authorization(authorization);
+    if (cookies.empty()) return verify(authorization);
+    wire::Answered<Identity> found;
+    for (const ReadingCookie& cookie : cookies) {
+        found = find([&](const catalog::TokenRow& token) { return is_cookie_of(cookie, token, index); });
+        if (found && cookie.until_s * base::second_us <= clock_.now())
+            found = refuse_token("What this browser has of a log-in has ended.",
+                                 "log in again, or enter your token, at /api/v1/login/ of this registry");
+        if (found) break;
+    }
     return found;
 }
 

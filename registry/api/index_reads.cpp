@@ -441,36 +441,53 @@ Reply show_access(const ApiParts& parts, const Call& call, const OneIndex& of) {
 struct ReadableIndex {
     std::string name;
     std::string title;
+    bool is_listed = false;
 };
 constexpr auto readable_record = io::record<ReadableIndex>({
     field<&ReadableIndex::name>("name", "the index"),
     field<&ReadableIndex::title>("title", "for people; may be empty"),
+    field<&ReadableIndex::is_listed>(
+        "listed", "false: archived, staging of another index, or without pages; the front page has none"),
 });
 struct ReadableIndexes {
     std::vector<ReadableIndex> indexes = {};
 };
 constexpr auto readable_list_record =
     io::record<ReadableIndexes>({field<io::ListOf<io::Nested<readable_record>>, &ReadableIndexes::indexes>(
-                                    "indexes", "those that the token reads, wholly or in part")},
+                                    "indexes", "those that the token reads, wholly or in part; at most 16")},
                                 "wheelyard.private_indexes/1");
-struct PagesWanted {
-    bool end = false;
+struct PagesClosed {
+    std::string indexes;
 };
-constexpr auto of_pages =
-    arguments<PagesWanted>({in_query(field<&PagesWanted::end>("end", "`true`: removes the cookies again"))});
+constexpr auto of_pages_closed = arguments<PagesClosed>(
+    {in_query(field<&PagesClosed::indexes>("indexes", "names, at most 16, with commas between them"))});
 
 // Any node answers, also one that only reads: the cookies are made of the token, and nothing is kept.
-Reply list_private(const ApiParts& parts, const Call& call, const PagesWanted& wanted) {
+Reply list_private(const ApiParts& parts, const Call& call, const NoArguments&) {
     ReadableIndexes shown;
     http::ApiReply reply;
     const ConfigView config = parts.config.held();
     for (const std::string& name : readable_private(config, call.who())) {
-        shown.indexes.push_back({name, config->find_index(name)->title});
-        if (reply.cookies.size() == max_reading_cookies) continue;
-        reply.cookies.emplace_back(
-            name, wanted.end ? "" : make_reading_cookie(call.who(), name, parts.clock.now()));
+        const IndexConfig& index = *config->find_index(name);
+        shown.indexes.push_back({name, index.title, is_advertised(*config, index) && index.has_pages});
     }
+    std::stable_partition(shown.indexes.begin(), shown.indexes.end(),
+                          [](const ReadableIndex& index) { return index.is_listed; });
+    if (shown.indexes.size() > max_reading_cookies) shown.indexes.resize(max_reading_cookies);
+    for (const ReadableIndex& index : shown.indexes)
+        reply.cookies.emplace_back(index.name,
+                                   make_reading_cookie(call.who(), index.name, parts.clock.now()));
     reply.json = readable_list_record.write(shown).render();
+    return reply;
+}
+
+// Needs no token, which may have ended or be in another tab, and says nothing of the names.
+Reply close_private(const ApiParts&, const Call&, const PagesClosed& closed) {
+    http::ApiReply reply;
+    for (const std::string_view name : base::split(closed.indexes, ',')) {
+        if (!name.empty() && reply.cookies.size() < max_reading_cookies) reply.cookies.emplace_back(name, "");
+    }
+    reply.json = readable_list_record.write(ReadableIndexes{}).render();
     return reply;
 }
 
@@ -512,11 +529,16 @@ constexpr std::array index_read_rows{
         got("/api/v1/indexes/{index}/access", "showAccess", io::document_of<access_record>,
             "Returns what the token of the request may do in an index"),
         "request.arguments", {.index = IndexIs::with_files, .advice = "any action on it"}),
-    row<of_pages, list_private>(
+    row<no_arguments, list_private>(
         got("/api/v1/private-indexes", "listPrivateIndexes", io::document_of<readable_list_record>,
             "Lists the private indexes that the token reads, and sets a cookie for each, with which "
             "a browser reads its pages"),
         "request.arguments"),
+    row<of_pages_closed, close_private>(
+        open_to_all(got("/api/v1/private-indexes/end", "closePrivateIndexes",
+                        io::document_of<readable_list_record>,
+                        "Removes a browser's cookies for the indexes that it names")),
+        "request.arguments", {.callers = Callers::nobody}),
     row<no_arguments, list_nodes>(
         got("/api/v1/nodes", "listNodes", io::document_of<nodes_record>,
             "Lists the running servers of a registry of several: role, lease, what their pages "

@@ -14,14 +14,16 @@
 
 namespace wheelyard::registry {
 
+bool is_advertised(const RegistryConfig& config, const IndexConfig& index) {
+    return !index.is_archived &&
+           std::none_of(config.indexes.begin(), config.indexes.end(),
+                        [&](const IndexConfig& other) { return other.staging == index.name; });
+}
+
 tl::unexpected<wire::Problem> unknown_index(const RegistryConfig& config, const std::string& index) {
     std::vector<http::IndexEntry> known;
     for (const IndexConfig& one : config.indexes) {
-        const bool is_staging =
-            std::any_of(config.indexes.begin(), config.indexes.end(),
-                        [&](const IndexConfig& other) { return other.staging == one.name; });
-        if (!one.is_archived && !is_staging)
-            known.push_back({.name = one.name, .is_private = one.is_private});
+        if (is_advertised(config, one)) known.push_back({.name = one.name, .is_private = one.is_private});
     }
     return wire::refuse("index.unknown", "There is no index with this name",
                         "There is no index with this name" + http::but_one_like(index, known) + ".", index,
@@ -105,7 +107,7 @@ wire::Problem as_challenge(wire::Problem problem) {
 }  // namespace
 
 std::optional<wire::Problem> Readers::refuse_at_sight(const std::string& authorization) {
-    if (cookie_of_authorization(authorization)) return std::nullopt;
+    if (!cookies_of_authorization(authorization).empty()) return std::nullopt;
     auto sent = token_sent(authorization);
     if (sent) return std::nullopt;
     return as_challenge(std::move(sent.error()));

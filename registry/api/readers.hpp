@@ -29,6 +29,8 @@ namespace wheelyard::registry {
 [[nodiscard]] std::vector<std::string> known_indexes(const RegistryConfig& config,
                                                      const catalog::TokenRow& token);
 
+// False: archived, or the staging of another index, for agents and operators.
+[[nodiscard]] bool is_advertised(const RegistryConfig& config, const IndexConfig& index);
 // The answer for an index that is not there, and for one that the caller may not know of.
 [[nodiscard]] tl::unexpected<wire::Problem> unknown_index(const RegistryConfig& config,
                                                           const std::string& index);

@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::string_view cookie_name = "wheelyard-read";
 constexpr std::size_t max_cookie_bytes = 200;  // those of set_cookie() have half
+constexpr std::size_t max_cookies = 3;         // of the name: each is checked
 
 }  // namespace
 
@@ -18,13 +19,15 @@ void take_cookie(RequestHead& head) {
         head.origin.empty() &&
         (head.fetch_site.empty() || head.fetch_site == "same-origin" || head.fetch_site == "none");
     if (!reads || !is_from_here || !head.authorization.empty()) return;
+    std::size_t taken = 0;
     for (const std::string_view part : base::split(head.cookie, ';')) {
         const std::string_view pair = base::trim(part);
         const auto equals = pair.find('=');
         if (equals == std::string_view::npos || pair.substr(0, equals) != cookie_name) continue;
         const std::string_view value = pair.substr(equals + 1);
-        if (value.size() <= max_cookie_bytes) head.authorization.append(cookie_scheme).append(value);
-        return;
+        if (value.empty() || value.size() > max_cookie_bytes) continue;
+        head.authorization.append(taken == 0 ? cookie_scheme : " ").append(value);
+        if (++taken == max_cookies) return;
     }
 }
 

@@ -13,7 +13,9 @@ inline constexpr std::string_view cookie_scheme = "Cookie ";
 
 // Makes the request's credentials of the cookie (RFC 6265 §4.2.1), if it reads (GET, HEAD), has no other
 // credentials, and no page of another origin made the browser send it (Sec-Fetch-Site, Origin). A site of the
-// same domain, and another port of this host, are another origin, for which SameSite does not do.
+// same domain, and another port of this host, are another origin, for which SameSite does not do. Such a site
+// can set cookies of the same name, which a browser may send first (§5.4): the first three are taken, with
+// spaces between them.
 void take_cookie(RequestHead& head);
 
 // Set-Cookie, for GET of everything below the index alone. `base_url`: this server as the client sees it; by

@@ -105,7 +105,9 @@ std::string render_front_page(const page::Farm& farm, const std::vector<IndexEnt
         if (index.is_advertised)
             shown.indexes.push_back({base::encode_percent(index.name) + "/", index.name, index.title});
     }
-    return page::render_page(server_frame(farm, "", shown.title), page::render("indexes.html", shown));
+    page::Frame frame = server_frame(farm, "", shown.title);
+    frame.scripts = {"common.js"};
+    return page::render_page(frame, page::render("indexes.html", shown));
 }
 
 std::string render_index_list(const std::vector<IndexEntry>& indexes, std::string_view base_url) {
@@ -121,13 +123,14 @@ std::string render_index_list(const std::vector<IndexEntry>& indexes, std::strin
            "\n";
 }
 
-std::string render_problem_page(const page::Farm& farm, std::string_view root, const wire::Problem& problem) {
+std::string render_problem_page(const page::Farm& farm, std::string_view root, const wire::Problem& problem,
+                                bool takes_cookie) {
     ShownProblem shown{.title = std::to_string(problem.status) + " " + problem.title,
                        .value = problem.value,
                        .home = root.empty() ? "./" : std::string(root)};
     shown.detail.prose(problem.detail);
     if (!problem.advice.empty()) shown.advice.prose(problem.advice);
-    shown.needs_token = problem.status == 401;
+    shown.needs_token = problem.status == 401 && takes_cookie;
     shown.login = farm.login;
     page::Frame frame = server_frame(farm, root, shown.title);
     if (shown.needs_token) frame.scripts = {"common.js"};

@@ -39,8 +39,9 @@ struct IndexEntry {
 //     {"format":"wheelyard.indexes/1","indexes":[{"name":"main","title":"…","url":"https://…/main/simple/"}]}
 [[nodiscard]] std::string render_index_list(const std::vector<IndexEntry>& indexes,
                                             std::string_view base_url);
+// `takes_cookie`: whether its address opens to who logs in (cookie.hpp).
 [[nodiscard]] std::string render_problem_page(const page::Farm& farm, std::string_view root,
-                                              const wire::Problem& problem);
+                                              const wire::Problem& problem, bool takes_cookie = true);
 // Files in quarantine, storage, tokens and the last changes, for operators: all of it comes by the script,
 // from the API.
 [[nodiscard]] std::string render_operators_page(const page::Farm& farm, std::string_view root);

@@ -185,8 +185,8 @@ void show_page(Reply& reply, std::string page) {
     reply.problem.reset();
 }
 
-void show_in_browser(const page::Farm& farm, std::string_view root, Reply& reply) {
-    if (reply.problem) show_page(reply, render_problem_page(farm, root, *reply.problem));
+void show_in_browser(const page::Farm& farm, std::string_view root, Reply& reply, bool takes_cookie) {
+    if (reply.problem) show_page(reply, render_problem_page(farm, root, *reply.problem, takes_cookie));
 }
 
 void tell_publisher(Reply& reply) {

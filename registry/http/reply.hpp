@@ -99,8 +99,8 @@ void ask_no_browser(Reply& reply);
 [[nodiscard]] bool is_for_browsers(std::string_view accept);
 // Makes the reply a page of the web UI; its status stays.
 void show_page(Reply& reply, std::string page);
-// Replaces the body of a problem by an HTML page. `root`: from there to the front page (front_pages.hpp).
-void show_in_browser(const page::Farm& farm, std::string_view root, Reply& reply);
+// Replaces the body of a problem by an HTML page; `root`: from there to the front page (front_pages.hpp).
+void show_in_browser(const page::Farm& farm, std::string_view root, Reply& reply, bool takes_cookie = true);
 // Adds `message` and `errors` to a problem: what clients that publish from continuous integration read.
 void tell_publisher(Reply& reply);
 [[nodiscard]] io::Document uploaded_document();

@@ -2,19 +2,18 @@
 
 #include <algorithm>
 
+#include "registry/api/readers.hpp"
+
 namespace wheelyard::registry {
 
 std::vector<http::IndexEntry> index_entries(const RegistryConfig& config,
                                             const std::map<std::string, catalog::Serial>& moving) {
     std::vector<http::IndexEntry> entries;
     for (const IndexConfig& index : config.indexes) {
-        const bool is_staging =
-            std::any_of(config.indexes.begin(), config.indexes.end(),
-                        [&](const IndexConfig& other) { return other.staging == index.name; });
         const bool is_moving = moving.contains(index.name);
         entries.push_back({.name = index.name,
                            .title = index.title,
-                           .is_advertised = !is_staging && !index.is_archived,
+                           .is_advertised = is_advertised(config, index),
                            .is_private = index.is_private || is_moving,
                            .is_moving = is_moving,
                            .has_pages = config.pages && index.has_pages});

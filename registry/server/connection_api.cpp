@@ -81,9 +81,9 @@ Connection::Task<bool> Connection::answer_api(const RequestHead& head, const Rou
     // Of a page, ours or not: a browser would ask its user, not the script.
     const bool has_bearer =
         base::equals_ignoring_case(std::string_view(head.authorization).substr(0, 7), "bearer ");
-    if ((has_bearer || !head.fetch_site.empty()) && !is_for_browsers(head.accept)) ask_no_browser(*reply);
+    if (has_bearer || !head.fetch_site.empty() || is_for_browsers(head.accept)) ask_no_browser(*reply);
     if (head.method == "GET" && is_for_browsers(head.accept))
-        show_in_browser(shared_.settings.farm, root_from(head), *reply);
+        show_in_browser(shared_.settings.farm, root_from(head), *reply, false);
     if (route.api_path.starts_with(publishing_root)) tell_publisher(reply.value());
     bool again = false;
     if (body.ended())

@@ -125,7 +125,8 @@ Connection::Task<std::optional<wire::Problem>> Connection::refusal_before_forwar
                                                                                head.method, route.api_path)
                                                               : nullptr;
     const bool needs_token =
-        operation != nullptr ? operation->needs_token : route.kind != RouteKind::project_page;
+        operation != nullptr ? operation->needs_token
+                             : route.kind != RouteKind::project_page && route.kind != RouteKind::pypi_json;
     if (!needs_token || shared_.api == nullptr) co_return std::nullopt;
     ApiRequest request{request_id_, {}};
     request.authorization = head.authorization;

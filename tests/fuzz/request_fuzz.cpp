@@ -108,7 +108,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         require(head->authorization.empty() && reading.authorization.size() < 256);
         require(reading.authorization.starts_with(cookie_scheme));
         require(reading.method == "GET" || reading.method == "HEAD");
-        (void)wheelyard::registry::cookie_of_authorization(reading.authorization);
+        (void)wheelyard::registry::cookies_of_authorization(reading.authorization);
     }
     // Whatever a proxy passes on of what a client has sent, it names a host and a path.
     wheelyard::http::RequestHead proxied = *head;

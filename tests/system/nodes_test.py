@@ -31,6 +31,7 @@ from support.wheels import Wheel, incompressible
 
 LEASE_S = 4
 OUTSIDE = "outside"
+HIDDEN = "hidden"
 PATIENCE_S = 240
 READ_ON_S = 20
 QUICK_QUESTIONS = 100_000 if IS_FULL else 1_000
@@ -121,7 +122,7 @@ class Requests(NodesCase):
     @classmethod
     def rules(cls) -> dict[str, str]:
         cls.upstream = cls.enterClassContext(Upstream())
-        return {INDEX: 'ask = "anyone"', OUTSIDE: with_upstream(cls.upstream)}
+        return {INDEX: 'ask = "anyone"', OUTSIDE: with_upstream(cls.upstream), HIDDEN: 'read = "token"\n' + with_upstream(cls.upstream)}
 
     def test_an_upstream_is_asked_by_one_node_for_all(self):
         self.upstream.offer(self.wheel("from-outside"))
@@ -236,6 +237,16 @@ class Requests(NodesCase):
             self.assertEqual(answer.status, wanted, answer.read())
             connection.close()
         self.assertEqual(len(self.a.files("parts")), 1)
+
+    def test_a_cookie_of_one_node_reads_at_the_other(self):
+        self.upstream.offer(self.wheel("of-cookie"))
+        token = self.a.create_token(HIDDEN, name="reader", actions=("read",))
+        for of, at in ((self.a, self.b), (self.b, self.a)):
+            cookie = of.get("/api/v1/private-indexes", headers={"Authorization": f"Bearer {token}"})[1]["Set-Cookie"].split(";")[0]
+            for path in ("simple/of-cookie/", "pypi/of-cookie/json"):  # the JSON form comes from the node that writes
+                self.assertEqual(at.get(f"/{HIDDEN}/{path}", headers={"Cookie": cookie})[0], 200, path)
+                self.assertEqual(at.get(f"/{HIDDEN}/{path}")[0], 401, path)
+            self.assertEqual(at.get(f"/{OUTSIDE}/pypi/of-cookie/json")[0], 200)  # anyone's
 
     def test_a_token_that_one_node_revoked_the_other_refuses(self):
         wheel = self.wheel("revoked")

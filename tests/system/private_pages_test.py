@@ -100,6 +100,7 @@ class PrivatePagesTest(FarmCase):
             self.assertIn("Cookie", ", ".join(headers.get_all("Vary")))
             self.assertTrue(headers["Cache-Control"].startswith("private"), headers)
         self.assertEqual(self.ask(page, "HEAD", Cookie=cookie)[0], 200)
+        self.assertEqual(self.ask(page, Cookie=f"wheelyard-read=planted; {cookie}")[0], 200)
         # Nothing but reading, and nothing of another index.
         for method, path in (("POST", f"/{LAB}/legacy/"), ("POST", f"/{LAB}/uploads/"), ("PUT", page), ("DELETE", page), ("GET", f"/{OTHER}/simple/"),
                              ("GET", "/api/v1/private-indexes"), ("POST", f"/api/v1/tokens/{self.reader[:15]}/revoke")):
@@ -130,8 +131,26 @@ class PrivatePagesTest(FarmCase):
             self.addCleanup(setattr, self, "farm", own)
             token = farm.create_token(LAB, name="reader", actions=("read",))
             self.assertIn("; Path=/pypi/lab/; HttpOnly; SameSite=Strict; Secure", self.cookies(token)[0])
-            self.assertEqual(self.cookies(token, "/api/v1/private-indexes?end=true"),
-                             ["wheelyard-read=; Path=/pypi/lab/; HttpOnly; SameSite=Strict; Secure; Max-Age=0"])
+            # To close them needs no token, and says nothing of what there is.
+            status, headers, body = self.ask("/api/v1/private-indexes/end?indexes=lab,,a%0Ab")
+            self.assertEqual((status, json.loads(body)["indexes"], headers.get_all("Set-Cookie")),
+                             (200, [], [f"wheelyard-read=; Path=/pypi/{name}/; HttpOnly; SameSite=Strict; Secure; Max-Age=0" for name in ("lab", "a%0Ab")]))
+
+    def test_an_answer_has_16_cookies_and_the_front_page_has_no_archived_index(self):
+        names = [f"lab{number}" for number in range(20)]
+        with Farm(tuple(names), index_settings={name: 'read = "token"' + "\narchived = true" * (name < "lab19") for name in names}) as farm:
+            farm.start()
+            self.farm, own = farm, self.farm
+            self.addCleanup(setattr, self, "farm", own)
+            token = farm.create_token("*", name="reader", actions=("read",))
+            status, headers, body = self.ask("/api/v1/private-indexes", Authorization="Bearer " + token)
+            self.assertEqual((status, len(headers.get_all("Set-Cookie"))), (200, 16), body)
+            self.assertLess(sum(len(name) + len(value) + 4 for name, value in headers.items()), 4096)  # proxy_buffer_size of nginx
+            shown = json.loads(body)["indexes"]
+            self.assertEqual(len(shown), 16)
+            listed = [name for name in names if name >= "lab19"]
+            self.assertEqual({index["name"] for index in shown if index["listed"]}, set(listed))
+            self.assertIn(f"/{listed[0]}/", headers.get_all("Set-Cookie")[0])
 
     def enter(self, browser: Browser, token: str) -> None:
         browser.find("#own-token [name=token]").send_keys(token)
@@ -192,8 +211,38 @@ class PrivatePagesTest(FarmCase):
             browser.link(SECRET).click()
             wait_until(lambda: browser.path() == page and SECRET in browser.find("body").text and "401" not in browser.driver.title, f"a link of {host} is a dead end")
 
+        # What follows `#` is kept, also where the page of the refusal loads the address again.
+        browser.driver.delete_all_cookies()
+        browser.open(page + "#part")
+        wait_until(lambda: SECRET in browser.find("body").text and browser.run("return location.hash") == "#part", "the fragment is lost")
+        # A page of a build opens by the cookie, and the API does not: without a token the page leads to the log-in.
+        token = browser.run("return sessionStorage['wheelyard-token']")
+        browser.run("sessionStorage.removeItem('wheelyard-token')")
+        browser.open(f"/{LAB}/builds/build.html?site=none&id=none")
+        wait_until(lambda: "Log in, or enter a token" in browser.find("#build-needs").text, "the page of a build is a dead end")
+        browser.find("#build-needs a").click()
+        wait_until(lambda: browser.path() == "/api/v1/login/" and browser.find("#logout").is_displayed(), "the log-in has no log-out")
+        # A log-in that has ended leaves the log-out, also where no token is left.
+        browser.run("sessionStorage.clear()")
+        browser.open("/")
+        browser.link("Log out").click()
+        wait_until(lambda: browser.path() == "/api/v1/login/" and browser.find("#logout").is_displayed(), "there is no log-out without a token")
+        self.assertTrue(browser.find("#own-token").is_displayed())
+        # A token that was typed on another page lists private indexes, and opens none.
+        browser.find("#logout").click()
+        wait_until(lambda: "private pages are closed" in browser.find("#login-answer").text, "no log-out")
+        self.assertEqual(browser.driver.get_cookies(), [])
+        browser.run(f"sessionStorage['wheelyard-token'] = '{token}'")
+        browser.open("/")
+        wait_until(lambda: LAB in browser.texts("#indexes h3 a"), "the front page does not list the private index")
+        browser.open(page)
+        self.assertIn("401", browser.find("h1").text)
+        # As if a log-in had ended before: a typed token has none of it.
         browser.open("/api/v1/login/")
-        wait_until(lambda: browser.find("#logout").is_displayed(), "there is no log-out")
+        browser.run("sessionStorage['wheelyard-login-id'] = 'wy_000000000000'; sessionStorage['wheelyard-login-end'] = '2000-01-01T00:00:00Z'")
+        wait_until(lambda: browser.find("#own-token").is_displayed(), "no field for a token")
+        self.enter(browser, self.reader)
+        wait_until(lambda: browser.texts("#login-private h3 a") == [LAB], "the private index is not listed")
         browser.find("#logout").click()
         wait_until(lambda: "private pages are closed" in browser.find("#login-answer").text, "no log-out")
         browser.open(page)

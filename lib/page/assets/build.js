@@ -13,8 +13,7 @@
   const colours = {done: "have", failed: "failed", ended: "excluded", cancelled: "excluded"};
   // Of a request in the words of the list of requests.
   const state_of = (item, of_request = is_request) => of_request ? yard.state({state: item.state})[0] : element("span", item.state, "state " + (colours[item.state] ?? yard.colours[item.state] ?? "active"));
-  // Without a token as the browser is known to the server, for an index that only tokens read; so, too, if the token of this tab
-  // is refused: it may be an old one.
+  // As a stranger, too, if the token of this tab is refused: it may be an old one. The API takes no cookie.
   const ask = (where, own) => fetch(new URL(where, server), {cache: "no-store", headers: own ? {Authorization: "Bearer " + own} : {}});
   let is_refused = false;
   const get = where => ask(where, yard.token()).then(reply => (is_refused = yard.token() !== "" && [401, 403].includes(reply.status)) ? ask(where, "") : reply)
@@ -242,7 +241,10 @@
   let is_last = false;
   const refresh = () => get(path).then(reply => reply.json()).then(async build => { await learn_names(build); is_last = is_over(build) && log.offset >= (build.log_bytes ?? 0); return show(build); }).catch(error => {
     const needs = document.getElementById("build-needs");
-    if (!last) { needs.hidden = false; needs.replaceChildren(asked.has("id") ? error.message : needs.textContent); }
+    if (last) return;
+    needs.hidden = false;
+    needs.replaceChildren(asked.has("id") ? error.message : needs.textContent);
+    if (error.status === 404 && !yard.token()) needs.append(" ", yard.lead_to_login(element("a", "Log in, or enter a token, if it is private.")));
   });
   section.append(head, acts, answer, log_part, others);
   log_part.hidden = true;

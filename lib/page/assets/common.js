@@ -79,24 +79,47 @@ const yard = (() => {
     if (account) offer_login(account, () => location.pathname + location.search + location.hash);
     addEventListener("pageshow", show_account);  // a page that comes back from the browser's cache
   } catch { /* a browser may forbid storage */ }
-  // The private indexes that a token reads; the server gives this browser a cookie for the pages of each, or takes it away.
-  const home = document.querySelector("nav .farm").href;
-  const open_private = (token, ends) => call(new URL("api/v1/private-indexes" + (ends ? "?end=true" : ""), home), token, null, "same-origin")
-    .then(reply => reply.json()).then(({indexes}) => indexes.map(({name, title}) => {
+  // The private indexes that a token reads. With `opens` the server gives this browser a cookie for the pages of each: a log-out, for
+  // which no token is needed, closes those that the browser remembers.
+  const home = document.querySelector("nav .farm").href, opened_key = "wheelyard-open " + new URL(home).pathname;
+  const opened = () => JSON.parse(localStorage.getItem(opened_key) ?? "[]");
+  const private_of = (token, opens) => call(new URL("api/v1/private-indexes", home), token, null, opens ? "same-origin" : "omit").then(reply => reply.json()).then(({indexes}) => {
+    if (opens && indexes.length) localStorage.setItem(opened_key, JSON.stringify([...new Set([...opened(), ...indexes.map(({name}) => name)])]));
+    return indexes.filter(({listed}) => listed).map(({name, title}) => {
       const item = element("li", "", "card"), head = element("h3");
       head.append(Object.assign(element("a", name), {href: new URL(encodeURIComponent(name) + "/", home)}));
       item.append(head, element("p", title), element("p", "private", "quiet"));
       return item;
-    }));
+    });
+  });
+  const close_private = async () => {
+    for (let names = opened(); names.length; names = names.slice(16)) {  // as many as one answer closes (registry/access/limits.hpp)
+      const reply = await fetch(new URL("api/v1/private-indexes/end?" + new URLSearchParams({indexes: names.slice(0, 16)}), home), {cache: "no-store"});
+      if (!reply.ok) throw new Error("Private pages are still open in this browser: the server answers " + reply.status + ". Try again, or close the browser.");
+    }
+    localStorage.removeItem(opened_key);
+  };
+  // To where people log in, or enter a token, and back.
+  const lead_to_login = link => {
+    link.href = new URL("api/v1/login/", home).href;
+    link.addEventListener("click", () => sessionStorage.setItem("wheelyard-back", location.pathname + location.search + location.hash));
+    return link;
+  };
   const list_private = async () => {
     const list = document.getElementById("indexes"), closed = document.getElementById("needs-token"), token = sessionStorage.getItem("wheelyard-token");
-    if (list && token) list.append(...await open_private(token).catch(() => []));
+    if (!account && opened().length) document.querySelector("nav").append(lead_to_login(element("a", "Log out")));
+    if (list && token) list.append(...await private_of(token).catch(() => []));
     if (!closed) return;
-    const here = location.pathname + location.search;
-    closed.querySelector("a").addEventListener("click", () => sessionStorage.setItem("wheelyard-back", here));
-    if (token) await open_private(token).catch(() => {});
-    // The browser sent no cookie with a link of another site; from here it does. Once, whatever comes.
-    if (document.referrer !== location.origin + here && (await fetch(here, {method: "HEAD", headers: {Accept: "text/html"}})).ok) location.replace(here);
+    lead_to_login(closed.querySelector("a"));
+    // A token that was typed on another page opens nothing.
+    if (token && token === sessionStorage.getItem("wheelyard-login-token")) await private_of(token, true).catch(() => {});
+    // The browser sent no cookie with a link of another site; from here it does. Once, whatever comes. Nothing is loaded where two
+    // addresses differ in what follows `#` alone.
+    const here = location.pathname + location.search, again = location.pathname + "?again";
+    if (document.referrer === location.origin + again || !(await fetch(here, {method: "HEAD", headers: {Accept: "text/html"}})).ok) return;
+    const whole = here + location.hash;
+    history.replaceState(null, "", again);
+    location.replace(whole);
   };
   list_private().catch(() => {});  // a browser may forbid storage
   // Small letters, by the rule of the keys of the search (lib/base/text/utf8.hpp).
@@ -334,5 +357,5 @@ const yard = (() => {
   // Only a server has the page for operators.
   const operators = document.getElementById("operators");
   if (operators) fetch(operators.href, {method: "HEAD"}).then(reply => { operators.hidden = !reply.ok; }).catch(() => {});
-  return {element, time, label_cells, say, copy_button, token, call, get, open_private, offer_login, has_login, show_account, is_same_wheel, fold, when_seen, load, acts, recall, remember, address, machine, my_pythons, takes, suits, suit_word, mark_card, bar, anchor, colours, state, all, states_of, report_of, all_indexes, reveal, follow};
+  return {element, time, label_cells, say, copy_button, token, call, get, private_of, opened, close_private, lead_to_login, offer_login, has_login, show_account, is_same_wheel, fold, when_seen, load, acts, recall, remember, address, machine, my_pythons, takes, suits, suit_word, mark_card, bar, anchor, colours, state, all, states_of, report_of, all_indexes, reveal, follow};
 })();

@@ -4,7 +4,7 @@
 (() => {
   const list = document.getElementById("logins");
   if (!list) return;
-  const answer = document.getElementById("login-answer"), done = document.getElementById("login-done"), form = document.getElementById("own-token");
+  const answer = document.getElementById("login-answer"), done = document.getElementById("login-done"), form = document.getElementById("own-token"), logout = document.getElementById("logout");
   const server = new URL(document.body.dataset.root, location.href), api = new URL("api/v1/login", server);
   const token_key = "wheelyard-token", secret_key = "wheelyard-login", id_key = "wheelyard-login-id", end_key = "wheelyard-login-end", who_key = "wheelyard-login-who", scope_key = "wheelyard-login-scope",
         own_key = "wheelyard-login-token", name_key = "wheelyard-login-name";
@@ -39,12 +39,13 @@
     done.hidden = !is_in;
     const own = sessionStorage.getItem(own_key);
     form.hidden = is_in;
+    logout.hidden = !is_in && yard.opened().length === 0;
     if (is_in) document.getElementById("login-scope").textContent = sessionStorage.getItem(scope_key) +
       (sessionStorage.getItem(token_key) === own ? " The other pages of this tab use it." : " The other pages of this tab use another token, which was typed there.");
     yard.show_account();
     list.classList.toggle("done", is_in);
-    if (is_in) yard.open_private(own).then(items => {
-      if (items.length) document.getElementById("login-reads").textContent = "The pages of these private indexes open in this browser until you log out, or close it:";
+    if (is_in) yard.private_of(own, true).then(items => {
+      document.getElementById("login-reads").textContent = items.length ? "The pages of these private indexes open in this browser until you log out, or close it:" : "No private index is open to you.";
       document.getElementById("login-private").replaceChildren(...items);
     }).catch(error => say(error.message, true));
   };
@@ -86,11 +87,13 @@
     const id = sessionStorage.getItem(id_key), token = sessionStorage.getItem(own_key);
     return token && (!id || Date.parse(sessionStorage.getItem(end_key)) > Date.now()) ? {id, token} : null;
   };
-  const end = async (login, reason) => login.id && yard.call(new URL("api/v1/tokens/" + login.id + "/revoke", server), login.token,
+  const end = (login, reason) => yard.call(new URL("api/v1/tokens/" + login.id + "/revoke", server), login.token,
     {format: "wheelyard.change/1", reason});
-  const show_token = token => {
+  const show_token = async token => {
     const earlier = own_login();
-    if (earlier) end(earlier, "logged in again").catch(() => {});
+    if (earlier?.id) end(earlier, "logged in again").catch(() => {});
+    // What an earlier token opened. The new one comes once, and is kept whatever comes of it.
+    const still_open = await yard.close_private().then(() => "", error => error.message);
     sessionStorage.setItem(token_key, token.token);
     sessionStorage.setItem(own_key, token.token);
     sessionStorage.setItem(name_key, token.name.split(" ")[0]);
@@ -102,30 +105,30 @@
       ", until " + token.expires.slice(0, 16).replace("T", " ") + " UTC.");
     mark(true);
     show_back();
-    say("");
+    say(still_open, still_open !== "");
   };
-  document.getElementById("logout").addEventListener("click", () => {
-    const forget = () => {
-      if (sessionStorage.getItem(token_key) === sessionStorage.getItem(own_key)) sessionStorage.removeItem(token_key);
-      for (const key of [id_key, end_key, who_key, scope_key, own_key, name_key]) sessionStorage.removeItem(key);
-      mark(false);
-    };
-    const login = own_login();
-    if (!login) return forget();
-    yard.open_private(login.token, true).catch(() => {}).then(() => end(login, "logged out")).then(() => {
-      forget();
-      if (!login.id) say("The token is forgotten, and private pages are closed.");
-      else say("You are logged out. Your provider may still know you, and log you in again without a question: on a shared machine log out there, too.");
-    }).catch(error => say(error.message, true));
-  });
-  if (own_login()) {
-    mark(true);
-    show_back();
-  } else form.hidden = false;
+  const forget = () => {
+    if (sessionStorage.getItem(token_key) === sessionStorage.getItem(own_key)) sessionStorage.removeItem(token_key);
+    for (const key of [id_key, end_key, who_key, scope_key, own_key, name_key]) sessionStorage.removeItem(key);
+  };
+  // Also of another tab, or of a log-in that has ended.
+  const log_out = async login => {
+    const failure = await yard.close_private().then(() => null, error => error);
+    if (login?.id) await end(login, "logged out");  // which closes what it opened
+    else if (failure) throw failure;
+    forget();
+    mark(false);
+    say(login?.id ? "You are logged out. Your provider may still know you, and log you in again without a question: on a shared machine log out there, too."
+      : "The token is forgotten, and private pages are closed.");
+  };
+  logout.addEventListener("click", () => log_out(own_login()).catch(error => say(error.message, true)));
+  mark(own_login() !== null);
+  if (own_login()) show_back();
   form.addEventListener("submit", event => {
     event.preventDefault();
     const token = form.elements.namedItem("token").value.trim();
-    yard.open_private(token).then(() => {
+    yard.private_of(token).then(() => {
+      forget();  // a log-in that has ended
       sessionStorage.setItem(token_key, token);
       sessionStorage.setItem(own_key, token);
       sessionStorage.setItem(scope_key, "A token that was typed here.");

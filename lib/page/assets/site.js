@@ -93,7 +93,7 @@
     }));
     yard.label_cells(section.querySelector("table"));
   };
-  fetch("../../../api/v1/indexes/" + encodeURIComponent(index) + "/builds", {headers: {Accept: "application/json"}}).then(reply => reply.ok ? reply.json() : null).then(data => {
+  fetch("../../../api/v1/indexes/" + encodeURIComponent(index) + "/builds", {headers: {Accept: "application/json", ...(yard.token() && {Authorization: "Bearer " + yard.token()})}}).then(reply => reply.ok ? reply.json() : null).then(data => {
     if (data) show_courses(data.builds);
   }).catch(() => {});
 })();

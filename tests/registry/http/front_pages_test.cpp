@@ -18,6 +18,7 @@ TEST_CASE("the front page links every index and escapes what it shows") {
     const std::string page = render_front_page({}, {{"bede-gh200"}, {"a<b"}});
     CHECK(page.find("<a href=\"bede-gh200/\">bede-gh200</a>") != std::string::npos);
     CHECK(page.find("<a href=\"a%3Cb/\">a&lt;b</a>") != std::string::npos);
+    CHECK(page.find("common.js\" defer>") != std::string::npos);  // it adds private ones
 }
 
 TEST_CASE("an index's page shows the line that pip needs, for the server as it calls itself") {
@@ -83,6 +84,9 @@ TEST_CASE("a page that lacks a token says how a browser gives it, and leads to t
     const std::string to_login = "<a href=\"../../api/v1/login/\">";
     CHECK(page.find(to_login + "log in, or enter a token that you have</a>") != std::string::npos);
     CHECK(page_of(401).find(to_login + "enter a token that you have</a>") != std::string::npos);
+    // Below /api/ no log-in opens the address.
+    CHECK(render_problem_page({}, "../../", {401, "x.y", "No", "None.", "", "ask"}, false).find(to_login) ==
+          std::string::npos);
     for (const int other : {403, 404, 503})
         CHECK(page_of(other).find(to_login) == std::string::npos);
     for (const int any : {401, 403, 404, 503}) {

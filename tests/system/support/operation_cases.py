@@ -252,7 +252,7 @@ READING = [
     call("audit: too many", "GET audit?newest=1001"), call("audit: before no number", "GET audit?before=one"),
     call("people: who may", "GET people", by="uploader elsewhere gone nobody auditor"),
     call("private indexes: who may", "GET private-indexes", by="gone nobody uploader limited admin"),
-    call("private indexes: no end", "GET private-indexes?end=soon"),
+    call("private indexes: end", "GET private-indexes/end?indexes=hidden,nowhere", by="gone nobody"),
     call("nodes: who may", "GET nodes", by="gone nobody uploader"),
     call("sites: who may", "GET sites", by="gone nobody uploader"),
     call("site: who may", f"GET indexes/main/sites/{SITE}", by="gone nobody uploader"),
