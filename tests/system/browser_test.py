@@ -21,6 +21,7 @@ from support.case import main
 from support.clients import RawUpload
 from support.farm import CLIENTS, COMMAND_TIMEOUT_S, ROOT, Farm
 from support.sample_farm import GPU_OBJECTS, JOB, SAMPLE_INDEXES, SAMPLE_SETTINGS, SAMPLE_TITLES, fill, moment, report_sites, reports, wait_for_pages
+from support.sdists import Sdist
 from support.site import PYTHON_VERSION as VENV_VERSION, VENV_PYTHON
 from support.slurm_cluster import SlurmCluster, missing_programs
 from support.wheels import Wheel, sha256_of
@@ -71,7 +72,7 @@ class BrowserTest(unittest.TestCase):
         cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
         far = '[[index.upstream]]\nname = "gone"\nurl = "http://127.0.0.1:1/simple/"\nprivate_hosts = ["127.0.0.1"]'
         cls.farm = cls.enterClassContext(Farm((*SAMPLE_INDEXES, "lab", "far"), settings=SAMPLE_SETTINGS,
-                                              index_settings=SAMPLE_TITLES | {"archer2": SAMPLE_TITLES["archer2"] + '\nask = "anyone"', "lab": 'read = "token"', "far": far}))
+                                              index_settings=SAMPLE_TITLES | {"archer2": SAMPLE_TITLES["archer2"] + '\nask = "anyone"\nsdists = true', "lab": 'read = "token"', "far": far}))
         cls.farm.start()
         cls.began_month, cls.reported = moment()[:7], time.monotonic()
         fill(cls.farm, cls.folder / "wheels")
@@ -527,7 +528,7 @@ class BrowserTest(unittest.TestCase):
         self.assertNotIn("act.", browser.run("return [...document.scripts].map(one => one.src).join()"))  # to a visitor
         self.log_in(name="reader", actions=("read", "task"), projects=("*",))
         browser.open(page)
-        browser.driver.execute_async_script("yard.acts('file', {index: 'archer2', state: 'active', project: 'petsc4py'}).then(arguments[0])")
+        wait_until(lambda: browser.run("return document.querySelector('#wheels + ul') !== null"))  # drawn, with the list of quarantine
         self.assertEqual(shown(), [])
         self.log_in(name="of-one", actions=("yank",), projects=("petsc4py",))  # who may not list files
         browser.open(page)
@@ -545,6 +546,22 @@ class BrowserTest(unittest.TestCase):
         browser.find("dialog [name=reason]").send_keys(Keys.ESCAPE)
         wait_until(lambda: not browser.texts("dialog"))
         self.assertEqual(shown(), ["Yank", "Quarantine", "Pin", "Promote"])
+        # A double click on the one that first asks the registry.
+        promote = f'[aria-label="Promote {wheel}"]'
+        self.assertEqual(browser.driver.execute_async_script("const it = document.querySelector(arguments[0]); it.click(); it.click();"
+                         "new MutationObserver(() => { if (document.querySelector('dialog')) setTimeout(() => arguments[1](document.querySelectorAll('dialog').length)); }).observe(document.body, {childList: true})", promote), 1)
+        # What fails after its dialog has been left is said where it was pressed.
+        browser.run("const ask = fetch; let fail; window.refused = () => { window.fetch = ask; fail(new Error('gone')); };"
+                    "window.fetch = () => new Promise((done, failed) => { fail = failed; })")
+        browser.find("dialog p:last-child button").click()
+        browser.find("dialog [name=reason]").send_keys(Keys.ESCAPE)
+        wait_until(lambda: not browser.texts("dialog"))
+        browser.run("window.refused()")
+        wait_until(lambda: browser.texts("details[data-index] [role=status]") == [f"Promote {wheel}: gone"])
+        browser.run("window.fetch = () => Promise.reject(new Error('gone'))")  # an answer that never came is asked for again
+        self.assertIsNone(browser.driver.execute_async_script("yard.act.rights_in('far.gone').then(arguments[0])"))
+        browser.run("window.refused()")
+        self.assertEqual(browser.driver.execute_async_script("yard.act.rights_in('far.gone').then(rights => arguments[0](rights.name))"), "keeper")
         command = self.act(f"Yank {wheel}", "it's odd")
         wait_until(lambda: shown() == ["Unyank", "Quarantine", "Pin", "Promote", "Unyank"])  # the last one is beside what was done
         self.assertEqual(browser.texts("details[data-index] [role=status]"), [f"Yank {wheel}: done. Undo: Unyank"])
@@ -577,18 +594,26 @@ class BrowserTest(unittest.TestCase):
         self.browser.open(PAGES["operators"])
         self.browser.driver.execute_async_script("yard.load(document.body.dataset.act).then(arguments[0])")
         template = {"index": "{index}", "filename": "{filename}", "project": "{project}"}
-        rows = self.browser.run("return Object.entries(yard.act.rows).map(([verb, row]) => [verb, row.rights, row.reason ?? '', decodeURIComponent(yard.act.path_of(verb, "
+        rows = self.browser.run("return Object.entries(yard.act.rows).map(([verb, row]) => [verb, row.rights, row.others ?? null, row.not_by ?? null, row.reason ?? '', decodeURIComponent(yard.act.path_of(verb, "
                                 "{...arguments[0], id: row.on === 'task' ? '{task}' : '{token}'}).join('/')), "
-                                "yard.act.command_of(verb, {index: 'nonesuch', filename: 'six-1.0-py3-none-any.whl', id: 'none', package: 'six', version: '1', python: '3.11', accelerator: 'a'},"
+                                "yard.act.command_of(verb, {index: 'nonesuch', filename: 'six-1.0-py3-none-any.whl', id: 'none', package: 'six', version: '1', python: '3.11', accelerator: 'a', source_index: '=ours'},"
                                 " \"it's odd\", verb === 'promote' && 'main')])", template)
         operations = {cells[1].strip(" `"): cells for cells in (line.split(" | ") for line in (ROOT / "docs/reference/operations.md").read_text().splitlines()) if len(cells) > 5
                       for cells in [["", cells[0].removeprefix("| "), *cells[1:]]]}
         token = self.folder / "any.token"
         token.write_text(self.farm.create_token("*", name="any", actions=("*",), projects=("*",)))
-        for verb, rights, reason, path, command in rows:
+        retry, = re.findall(r"(?m)^\| `may_retry` \| (.*) \|$", (ROOT / "docs/reference/builds.md").read_text())
+        for verb, rights, others, not_by, reason, path, command in rows:
             cells = operations["POST /api/v1/" + path]
-            for right in rights if verb != "retry" else ["task"]:  # with `approve`, an agent that has given the wheel up takes it
-                self.assertIn(f"`{right}`", cells[4], verb)
+            needed, of_others = re.findall(r"the action `(\w+)`", cells[4]), re.findall(r"of a person `(\w+)`, too, for what somebody else asked", cells[4])
+            self.assertTrue(needed or cells[4] == "any token", cells)
+            if verb == "retry":  # with `approve`, an agent that has given the wheel up takes it
+                self.assertEqual(needed, ["task"])
+                needed = re.findall(r"`(\w+)`", retry)
+                self.assertIn(" --source '=ours' ", command)  # zsh expands =ours
+            self.assertEqual((verb, rights, [others] if others else []), (verb, needed, of_others))
+            # lifecycle.own_file and task.own_request
+            self.assertEqual(not_by, {"promote": "uploaded_by", "approve": "asked_by", "reject": "asked_by"}.get(verb))
             if "`reason`" in cells[5] and "`reason`?" not in cells[5]:
                 self.assertEqual(reason, "needed", verb)
             ran = self.farm.run(*[str(token) if word == "TOKEN" else word for word in shlex.split(command)])
@@ -1099,10 +1124,41 @@ class BrowserTest(unittest.TestCase):
         token = self.farm.create_token(name="approver", actions=("approve", "task"))
         browser.run("sessionStorage.setItem('wheelyard-token', arguments[0])", token)
         browser.driver.refresh()
-        self.assertIn("task add bede-gh200 horovod 0.28.1 --python 3.12 --accelerator gh200", self.act("Retry horovod 0.28.1"))
+        self.assertIn("task add bede-gh200 horovod 0.28.1 --python 3.12 --accelerator gh200 --url", self.act("Retry horovod 0.28.1"))
         wait_until(lambda: browser.path().startswith(f"{BEDE}/builds/request.html?id="))
         wait_until(lambda: "horovod 0.28.1" in browser.find("#title").text and "asked for" in browser.find("#title").text)
         self.post(f"/api/v1/tasks/{browser.path().partition('=')[2]}/cancel", token, {"format": "wheelyard.change/1", "reason": "tested"})
+
+    def test_a_retry_asks_for_the_uploaded_source_again(self):
+        browser, build = self.browser, "w1kq7x9aab3d0e"
+        token = self.farm.create_token(name="uploader", actions=("upload", "task"))
+        status, problem = RawUpload(self.farm, token, Sdist("sourced").write(self.folder), "archer2").send()
+        self.assertEqual(status, 200, problem)
+        of = {"package": "sourced", "version": "1.0", "python": "3.11", "accelerator": ""}
+        asked = self.post("/api/v1/tasks", token, {"format": "wheelyard.task/1", "index": "archer2", **of, "source": {"index": "archer2"}})
+        browser.open("/archer2/builds/")
+        self.log_in(name="approver", actions=("approve", "task"))
+
+        def retried(button: str) -> None:
+            self.assertIn("sourced 1.0 --python 3.11 --source archer2 ", self.act(button))
+            wait_until(lambda: browser.path().startswith("/archer2/builds/request.html") and asked["id"] not in browser.path() and browser.texts("button[data-act]") == ["Cancel"])  # their own
+            again = json.loads(self.farm.get("/api/v1/tasks/" + browser.path().partition("=")[2], headers={"Authorization": f"Bearer {token}"})[2])
+            self.assertEqual((again["source"], again["state"]), (asked["source"], "awaits_approval"))
+            self.act("Cancel sourced 1.0", "not now")
+            wait_until(lambda: browser.texts("#title .state") == ["cancelled"])
+
+        browser.open(f"/archer2/builds/request.html?id={asked['id']}")
+        self.act("Refuse sourced 1.0", "not yet")
+        retried("Retry sourced 1.0")  # the undo, or the button of a request that was refused: the same
+        self.addCleanup(lambda: report_sites(self.farm, token, {"archer2": reports()["archer2"]}))
+        began, sha256 = moment(-1), asked["source"]["sha256"]  # after the requests, whatever is cut off a second
+        for part, one in (("attempts", of | {"id": build, "state": "running", "began": began, "source": "sourced-1.0.tar.gz", "source_sha256": sha256}),
+                          ("failures", of | {"attempt": build, "began": began, "ended": moment(-2), "cause": "error"})):
+            document = reports()["archer2"]
+            document[part] = [one]
+            report_sites(self.farm, token, {"archer2": document})
+        browser.open(f"/archer2/builds/build.html?site=archer2&id={build}")
+        retried("Retry sourced 1.0")
 
     def test_a_build_its_request_its_wheel_and_its_source_lead_to_each_other(self):
         browser, build = self.browser, "w1kq7x9aab3d0d"
