@@ -253,7 +253,9 @@ class BrowserTest(BrowserCase):
 
         self.browser.refresh()
         self.wait_for(lambda: state() == ["building"])
-        find(By.CSS_SELECTOR, "#requests button").click()
+        self.wait_for(lambda: self.browser.find_elements(By.CSS_SELECTOR, '[aria-label="Cancel yard-pages 9.9"]'))
+        find(By.CSS_SELECTOR, '[aria-label="Cancel yard-pages 9.9"]').click()
+        find(By.CSS_SELECTOR, "dialog p:last-child button").click()
         self.wait_for(lambda: state() == ["cancelled"])
         self.assertEqual([entry for entry in self.complaints() if "Invalid or expired token" not in entry], [])
 

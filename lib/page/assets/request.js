@@ -1,4 +1,4 @@
-// The page of builds: ask for a wheel, follow the request and its log, cancel it. The token stays in this tab
+// The page of builds: ask for a wheel, follow the request and its log, and act on it. The token stays in this tab
 // (sessionStorage) and is sent only to this server; which requests are this browser's is kept (localStorage). A tree without a
 // server has no form.
 "use strict";
@@ -41,19 +41,24 @@
 
   const add = task => {
     const item = element("li", "", "card");
-    const entry = {task, offset: 0, build: task.build?.id, decoder: new TextDecoder(), head: element("p"), why: element("p", "", "quiet"),
+    const entry = {task, offset: 0, build: task.build?.id, decoder: new TextDecoder(), head: element("p"), why: element("p", "", "quiet"), acts: element("p"), acts_of: "",
                    log: element("pre", "", "log"), log_open: false, is_reading: false};
-    const more = element("details"), cancel = element("button", "Cancel", "danger");
-    cancel.type = "button";
-    cancel.addEventListener("click", () => call("tasks/" + entry.task.id + "/cancel", {format: "wheelyard.change/1", reason: "cancelled on the page of builds"})
-      .then(reply => reply.json()).then(update).catch(error => say(error.message, true)));
-    entry.cancel = cancel;
+    const more = element("details");
     more.append(element("summary", "Log"), entry.log);
     more.addEventListener("toggle", () => { entry.log_open = more.open; follow_log(entry); });
     entry.log.tabIndex = 0;
-    item.append(entry.head, entry.why, more, cancel);
+    item.append(entry.head, entry.why, more, entry.acts);
     list.prepend(item);
     return entry;
+  };
+
+  // What the token may do with it: act.js. Drawn again when the state or the token is another.
+  const show_acts = entry => {
+    const {task} = entry, of = task.state + " " + yard.token();
+    if (entry.acts_of === of) return;
+    entry.acts_of = of;
+    yard.acts("task", task, answer, (verb, reply) => update(reply))
+      .then(buttons => { if (entry.acts_of === of) entry.acts.replaceChildren(...buttons); }, () => { entry.acts_of = ""; });
   };
 
   const update = task => {
@@ -76,7 +81,7 @@
     const waits = {awaits_approval: "Somebody has to approve it.", queued: "Waits for the next run of an agent of the site.",
       claimed: "The agent " + task.agent + " builds it."};
     entry.why.textContent = (me && task.reason ? task.reason.replaceAll(me, "you") : task.reason) || task.nobody_takes || waits[task.state] || "";
-    entry.cancel.hidden = is_over(task);
+    show_acts(entry);
     follow_log(entry);
   };
 
@@ -88,7 +93,11 @@
       return say(ids.length + (ids.length === 1 ? " request" : " requests") + " of this browser: the token shows state and log. All requests of this index are listed above.");
     for (const id of ids) call("tasks/" + encodeURIComponent(id)).then(reply => reply.json()).then(update).catch(() => {});
   };
-  field("token").addEventListener("change", () => { say(""); follow_known(); });
+  field("token").addEventListener("change", () => {
+    sessionStorage.setItem(token_key, field("token").value.trim());
+    say("");
+    follow_known();
+  });
 
   const refresh = () => {
     if (document.hidden || !field("token").value) return;
