@@ -110,6 +110,7 @@ endif()
 # static avail_wheels and governor do not link.
 set(WHEELYARD_COMPILED_ALONE
     lib/base/digest/digest.cpp
+    lib/base/digest/hmac.cpp
     lib/base/process/user.cpp
     lib/io/archive.cpp
     lib/io/archive_entry.cpp
