@@ -59,7 +59,7 @@ BODIES = {
 }
 
 # What an operation cannot answer without.
-QUERIES = {"findContaining": "?component=*", "judgeWithTorch": "?torch=torch-1.0-py3-none-any.whl"}
+QUERIES = {"closePrivateIndexes": "?indexes=lab", "findContaining": "?component=*", "judgeWithTorch": "?torch=torch-1.0-py3-none-any.whl"}
 
 
 def basic(token: str, user: str = "__token__") -> str:
