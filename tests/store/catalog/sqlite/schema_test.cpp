@@ -52,8 +52,9 @@ TEST_CASE("a new catalog gets the newest schema, a second migration changes noth
     REQUIRE(sqlite::migrate(database, catalog::schema_steps()));
     CHECK(database.integer("PRAGMA user_version").value() ==
           static_cast<std::int64_t>(catalog::schema_steps().size()));
-    CHECK(base::join(column(database, all_tables), " ") ==
-          "blob change_count event file index_list index_rule project registry token tombstone");
+    CHECK(
+        base::join(column(database, all_tables), " ") ==
+        "blob change_count event file index_list index_rule project registry token tombstone upstream_mark");
     REQUIRE(sqlite::migrate(database, catalog::schema_steps()));
     CHECK(sqlite::check_schema_version(database, 9).has_value());
 }
