@@ -354,7 +354,8 @@ base::Result<FetchedFile> fetch_file(const FileFetchParts& parts, UpstreamClient
     WHEELYARD_ASSIGN(const catalog::Added added, parts.writer.add_file(row));
     if (const auto refusal = refusal_of(added, row))
         return refused("upstream.refused", refusal->detail, refusal->code);
-    return FetchedFile{added.serial, size_bytes, row.state_reason};
+    return FetchedFile{added.serial, size_bytes, added.state == catalog::FileState::quarantined,
+                       added.state_reason};
 }
 
 }  // namespace wheelyard::registry

@@ -98,7 +98,8 @@ struct FileFetchParts {
 struct FetchedFile {
     catalog::Serial serial = 0;
     std::uint64_t bytes = 0;
-    std::string quarantined_because = {};  // empty: it is offered
+    bool is_quarantined = false;  // by the inspection, or by a mark that came meanwhile
+    std::string quarantined_because = {};
 };
 
 // Says whether the staged bytes are those that the page promises. Errors "upstream.size", "upstream.hash".

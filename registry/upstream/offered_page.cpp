@@ -104,11 +104,12 @@ void add_files(const Offer& offer, const CachedPage& page, const UpstreamConfig&
         offered.status_reason = stored.status->status_reason;
     }
     if (offered.status == catalog::ProjectStatus::quarantined) return;  // PEP 792
+    const catalog::Marks marks(stored.marks);
     for (const UpstreamFile* file : offer.files) {
         if (is_variants_file(file->link.filename)) continue;
         catalog::FileRow row = row_of(*file, index, offered.project);
         const catalog::FileRow* known = find_row(stored.rows, row.filename);
-        if (known == nullptr) catalog::apply_marks(stored.marks, row);
+        if (known == nullptr) marks.apply(row);
         if (row.state == catalog::FileState::quarantined) continue;
         if (known == nullptr ? !offers_unfetched(page, upstream) : !merge_stored(row, *known)) continue;
         if (!offered.root_url.empty() && row.sha256 == file->link.sha256 && has_attestations(*file, upstream))
@@ -136,6 +137,20 @@ std::uint64_t Upstreams::size_of(const Rendered& rendered) {
             bytes += sizeof(row) + row.facts_json.capacity() + 4 * row.filename.capacity() +
                      4 * row.sha256.capacity();
     return bytes;
+}
+
+base::Result<catalog::FileRow> Upstreams::marked_row(const UpstreamConfig& upstream,
+                                                     const std::string& project, const UpstreamFile& file) {
+    catalog::FileRow row = row_of(file, upstream.cache_index, project);
+    const std::lock_guard lock(reader_mutex_);
+    WHEELYARD_ASSIGN(const auto marks, reader_->marks(row.index, row.project));
+    catalog::Marks(marks).apply(row);
+    WHEELYARD_ASSIGN(const auto status, reader_->project(row.index, row.project));
+    if (status && status->status == catalog::ProjectStatus::quarantined) {
+        row.state = catalog::FileState::quarantined;
+        row.state_reason = status->status_reason;
+    }
+    return row;
 }
 
 // With an absolute URL of its own a page has the name of its index in it; without one it is the same in every

@@ -12,7 +12,6 @@
 #include "lib/base/limits.hpp"
 #include "lib/base/text/url.hpp"
 #include "lib/io/log.hpp"
-#include "lib/store/catalog/marks.hpp"
 #include "registry/config/index_rules.hpp"
 #include "registry/upstream/freshness.hpp"
 #include "registry/upstream/offer.hpp"
@@ -117,19 +116,6 @@ base::Result<std::optional<catalog::FileRow>> Upstreams::fetched_row(const Candi
                                                                      const std::string& filename) {
     const std::lock_guard lock(reader_mutex_);
     return reader_->file(candidate.upstream->cache_index, filename);
-}
-
-base::Result<catalog::FileRow> Upstreams::marked_row(const Candidate& candidate, const UpstreamFile& file) {
-    catalog::FileRow row = catalog::mark_named({candidate.upstream->cache_index, file.link.filename});
-    const std::lock_guard lock(reader_mutex_);
-    WHEELYARD_ASSIGN(const auto marks, reader_->marks(row.index, row.project));
-    catalog::apply_marks(marks, row);
-    WHEELYARD_ASSIGN(const auto project, reader_->project(row.index, row.project));
-    if (project && project->status == catalog::ProjectStatus::quarantined) {
-        row.state = catalog::FileState::quarantined;
-        row.state_reason = project->status_reason;
-    }
-    return row;
 }
 
 // Another registry's request adds its way: that it would go in a circle says nothing of the requests of
@@ -357,7 +343,7 @@ void Upstreams::load_wheel(const Errand& errand, const UpstreamFile& file) {
     if (pause_s > 0) note_failure(upstream.cache_index, pause_s);
     give_client(errand, std::move(client));
     if (fetched) {
-        if (fetched->quarantined_because.empty())
+        if (!fetched->is_quarantined)
             passing.complete(fetched->bytes);
         else
             io::log_warn("upstream.quarantined", {{"upstream", upstream.cache_index},

@@ -318,7 +318,7 @@ void Upstreams::answer_file(const SharedAsk& ask, const Supply& supply) {
     if (!request.version.empty() && parse_offered_name(filename)->version.text() != request.version)
         return ask->then({});
     if (!*row) {
-        const auto marked = marked_row(supply.candidate, *file);
+        const auto marked = marked_row(upstream, ask->project, *file);
         if (!marked) return ask->then(problem_answer(log_internal_problem(marked.error())));
         if (marked->state == catalog::FileState::quarantined)
             return ask->then(problem_answer(quarantined_problem(*marked)));

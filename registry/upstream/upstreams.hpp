@@ -249,15 +249,16 @@ class Upstreams final : public http::UpstreamService {
     // The row of what was fetched under this name.
     [[nodiscard]] base::Result<std::optional<catalog::FileRow>> fetched_row(const Candidate& candidate,
                                                                             const std::string& filename);
-    // A file that was not fetched, with its marks.
-    [[nodiscard]] base::Result<catalog::FileRow> marked_row(const Candidate& candidate,
-                                                            const UpstreamFile& file);
     [[nodiscard]] std::optional<wire::Problem> recent_failure(const std::string& work) const;
     [[nodiscard]] std::unique_ptr<UpstreamClient> take_client(const Errand& errand);
     void give_client(const Errand& errand, std::unique_ptr<UpstreamClient> client);
 
     // offered_page.cpp
     [[nodiscard]] static std::uint64_t size_of(const Rendered& rendered);
+    // A file that was not fetched, with its marks.
+    [[nodiscard]] base::Result<catalog::FileRow> marked_row(const UpstreamConfig& upstream,
+                                                            const std::string& project,
+                                                            const UpstreamFile& file);
     [[nodiscard]] base::Result<std::shared_ptr<const http::RenderedPage>> render(const Ask& ask,
                                                                                  const Supply& supply);
 

@@ -146,6 +146,9 @@ struct Added {
     std::string filename_there =
         {};  // name_taken, name_was_deleted: the name, when it is another spelling (wheel::spelling_key)
     base::Error why = {};  // variants_differ
+    // Of the file that is there (added and already_there): marks count (marks.hpp).
+    FileState state = FileState::active;
+    std::string state_reason = {};
 };
 
 // Who changes something, why, and when; recorded permanently in the event.
@@ -171,7 +174,8 @@ enum class ChangeOutcome {
     would_publish,     // promotion: from a private index to a public one
     owned_name,        // promotion: an upstream's file, to an index that owns the name
     variants_differ,   // promotion: a variant wheel, and the version has wheels there that contradict it
-    too_many_marks,    // of files that only the upstream has
+    too_many_marks,    // of one upstream
+    said_of_another,   // taken back for a file and said of its version (marks.hpp), or the other way round
 };
 struct Changed {
     ChangeOutcome outcome = ChangeOutcome::changed;
@@ -274,8 +278,9 @@ class Catalog {
     // What add_file() would answer to a row with these names and this hash, without adding it; nullopt: it
     // would add it. A variant wheel without facts is not compared with the others of its version.
     [[nodiscard]] base::Result<std::optional<Added>> find_obstacle(const FileRow& row) const;
-    // `name` may be a version, "six==1.17.0": all its files. In an upstream's index, what is not fetched gets a
-    // mark (marks.hpp), which one change takes back as it came.
+    // `name` may be a version, "six==1.17.0": all its files. In an upstream's index that is a mark (marks.hpp),
+    // as what is said of a file that is not fetched. Files that are yanked or in quarantine for another reason
+    // keep that; what is taken back is what was said of this name.
     [[nodiscard]] base::Result<Changed> set_yanked(const FileName& name, bool yanked, const Cause& cause);
     // Likewise. A quarantine for another reason takes the place of an earlier one. Only a row that `if_so` accepts is
     // changed.
@@ -468,8 +473,11 @@ class Catalog {
     using EditFile = std::function<base::Result<Changed>(FileRow&)>;
     [[nodiscard]] base::Result<Changed> change_file(const FileName& name, const EditFile& edit);
     // The same for all files of a version, and for marks.
-    [[nodiscard]] base::Result<Changed> change_named(const FileName& name, const EditFile& edit);
+    using EditNamed = std::function<void(FileRow&)>;
+    [[nodiscard]] base::Result<Changed> change_named(const FileName& name, EventKind kind, const Cause& cause,
+                                                     const EditNamed& edit);
     [[nodiscard]] base::Result<Changed> save(EventKind kind, const FileRow& row, const Cause& cause);
+    [[nodiscard]] base::Result<Changed> recorded(EventKind kind, const FileRow& row, const Cause& cause);
     [[nodiscard]] base::Result<Changed> bury(const FileRow& row, bool may_return, const Cause& cause);
     [[nodiscard]] base::Result<Changed> already_so(std::string project) const;
     [[nodiscard]] base::Result<Changed> promote(const FileName& name, const std::string& to_index,

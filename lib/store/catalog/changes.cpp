@@ -34,6 +34,34 @@ Added refused_file(AddOutcome outcome, std::string sha256_there = {}) {
     return Added{.outcome = outcome, .serial = 0, .sha256_there = std::move(sha256_there)};
 }
 
+// Says whether the row or mark keeps what this change takes back.
+bool keeps(const FileRow& row, EventKind kind) {
+    return (kind == EventKind::file_unyanked && row.yanked) ||
+           (kind == EventKind::file_released && row.state == FileState::quarantined);
+}
+
+EventKind opposite(EventKind taken_back) {
+    return taken_back == EventKind::file_unyanked ? EventKind::file_yanked : EventKind::file_quarantined;
+}
+
+bool say_same(const FileRow& a, const FileRow& b) {
+    return a.yanked == b.yanked && a.yanked_reason == b.yanked_reason && a.state == b.state &&
+           a.state_reason == b.state_reason;
+}
+
+// The row has what `before` said by the same reason; what it has for another one stays.
+void replace_mark(const FileRow& before, const Marks& now, FileRow& row) {
+    if (before.yanked && row.yanked_reason == before.yanked_reason) {
+        row.yanked = false;
+        row.yanked_reason.clear();
+    }
+    if (before.state == FileState::quarantined && row.state_reason == before.state_reason) {
+        row.state = FileState::active;
+        row.state_reason.clear();
+    }
+    now.apply(row);
+}
+
 }  // namespace
 
 base::Result<std::int64_t> Catalog::wait_change(std::int64_t seen, std::int64_t timeout_ms) const {
@@ -81,10 +109,10 @@ base::Result<Changed> Catalog::change_file(const FileName& name, const EditFile&
     });
 }
 
-base::Result<Changed> Catalog::change_named(const FileName& name, const EditFile& edit) {
-    const bool is_version = is_version_name(name.filename);
-    if (!is_version && !is_upstream_index(name.index)) return change_file(name, edit);
+base::Result<Changed> Catalog::change_named(const FileName& name, EventKind kind, const Cause& cause,
+                                            const EditNamed& edit) {
     return change([&]() -> base::Result<Changed> {
+        const bool is_version = is_version_name(name.filename);
         FileRow mark = mark_named(name);
         std::vector<FileRow> rows;
         if (is_version) {
@@ -94,36 +122,64 @@ base::Result<Changed> Catalog::change_named(const FileName& name, const EditFile
             WHEELYARD_ASSIGN(auto row, file(name.index, name.filename));
             if (row) rows.push_back(*std::move(row));
         }
-        Changed all = refused(ChangeOutcome::no_such_file, mark.project);
-        const auto edit_one = [&](FileRow& row) -> base::Status {
-            WHEELYARD_ASSIGN(Changed one, edit(row));
-            if (all.outcome != ChangeOutcome::changed || one.outcome == ChangeOutcome::changed)
-                all = std::move(one);
-            return {};
-        };
-        for (FileRow& row : rows)
-            WHEELYARD_TRY(edit_one(row));
-        if (!is_upstream_index(name.index) || mark.project.empty()) return all;
-        WHEELYARD_ASSIGN(const auto known, marks(name.index, mark.project));
-        const auto same = std::find_if(known.begin(), known.end(),
-                                       [&](const FileRow& other) { return other.filename == mark.filename; });
-        if (same != known.end()) {
-            mark = *same;
-            WHEELYARD_TRY(edit_one(mark));
-        } else if (is_version || rows.empty()) {
-            const bool is_held = !rows.empty();
-            WHEELYARD_TRY(edit_one(mark));
-            const bool says_nothing = !mark.yanked && mark.state == FileState::active;
-            if (says_nothing && !is_held) return refused(ChangeOutcome::no_such_file, mark.project);
-            WHEELYARD_ASSIGN(const std::size_t count, count_marks(name.index));
-            if (count > max_marks) return refused(ChangeOutcome::too_many_marks, mark.project);
+        const std::string project = rows.empty() ? mark.project : rows.front().project;
+        const bool has_marks = is_upstream_index(name.index) && !mark.project.empty();
+        std::vector<FileRow> others;
+        if (has_marks) {
+            WHEELYARD_ASSIGN(others, marks(name.index, mark.project));
         }
-        return all;
+        const auto same = std::find_if(others.begin(), others.end(), [&](const FileRow& other) {
+            return covers(other, mark) && covers(mark, other);
+        });
+        const bool is_new = same == others.end();
+        if (!is_new) {
+            mark = std::move(*same);
+            others.erase(same);
+        }
+        const bool is_said_of_more = std::any_of(others.begin(), others.end(), [&](const FileRow& other) {
+            return keeps(other, kind) && covers(other, mark);
+        });
+        if (is_said_of_more) return refused(ChangeOutcome::said_of_another, project);
+        const FileRow before = mark;
+        edit(mark);
+        others.push_back(mark);
+        const Marks now(others);
+        std::optional<Changed> done;
+        for (FileRow& row : rows) {
+            const FileRow old = row;
+            if (is_version && has_marks)
+                replace_mark(before, now, row);
+            else
+                edit(row);
+            if (say_same(old, row)) continue;
+            WHEELYARD_ASSIGN(done, save(keeps(row, kind) ? opposite(kind) : kind, row, cause));
+        }
+        // A fetched file in quarantine is not evicted: its row keeps that.
+        const bool is_kept = is_version || rows.empty() || !is_new || kind == EventKind::file_yanked;
+        if (has_marks && is_kept && !say_same(before, mark)) {
+            WHEELYARD_TRY(write_mark(mark));
+            WHEELYARD_ASSIGN(const std::size_t count, count_marks(name.index));
+            if (is_new && count > max_marks) return refused(ChangeOutcome::too_many_marks, project);
+            if (is_version || !done) {
+                WHEELYARD_ASSIGN(done, recorded(kind, mark, cause));
+            }
+        }
+        if (done) return *std::move(done);
+        if (rows.empty() && is_new) return refused(ChangeOutcome::no_such_file, project);
+        const bool is_kept_otherwise =
+            is_version && has_marks &&
+            std::any_of(rows.begin(), rows.end(), [&](const FileRow& row) { return keeps(row, kind); });
+        if (is_kept_otherwise) return refused(ChangeOutcome::said_of_another, project);
+        return already_so(project);
     });
 }
 
 base::Result<Changed> Catalog::save(EventKind kind, const FileRow& row, const Cause& cause) {
-    WHEELYARD_TRY(row.sha256.empty() ? write_mark(row) : update_file(row));
+    WHEELYARD_TRY(update_file(row));
+    return recorded(kind, row, cause);
+}
+
+base::Result<Changed> Catalog::recorded(EventKind kind, const FileRow& row, const Cause& cause) {
     WHEELYARD_ASSIGN(const Serial serial, record(kind, row, cause));
     return changed(serial, row.project);
 }
@@ -257,20 +313,28 @@ base::Result<std::vector<Added>> Catalog::add_files(std::span<const FileRow> row
         for (const FileRow& row : rows) {
             WHEELYARD_ASSIGN(std::optional<Added> obstacle, find_obstacle(row));
             if (obstacle) {
+                if (obstacle->outcome == AddOutcome::already_there) {
+                    WHEELYARD_ASSIGN(const auto there, file(row.index, row.filename));
+                    if (there) obstacle->state = there->state;
+                    if (there) obstacle->state_reason = there->state_reason;
+                }
                 all.push_back(*std::move(obstacle));
                 continue;
             }
             FileRow marked = row;
             if (row.is_upstreams) {
                 WHEELYARD_ASSIGN(const auto its_marks, marks(row.index, row.project));
-                apply_marks(its_marks, marked);
+                Marks(its_marks).apply(marked);
             }
             // Append the event first: the row refers to its serial.
             WHEELYARD_ASSIGN(const Serial serial,
                              record(EventKind::file_added, marked,
                                     {.actor = row.uploaded_by, .reason = {}, .time = row.upload_time}));
             WHEELYARD_TRY(insert_file(marked, serial));
-            all.push_back({.outcome = AddOutcome::added, .serial = serial, .sha256_there = {}});
+            all.push_back({.outcome = AddOutcome::added,
+                           .serial = serial,
+                           .state = marked.state,
+                           .state_reason = std::move(marked.state_reason)});
             is_changed = true;
         }
         return is_changed;
@@ -279,26 +343,22 @@ base::Result<std::vector<Added>> Catalog::add_files(std::span<const FileRow> row
 }
 
 base::Result<Changed> Catalog::set_yanked(const FileName& name, bool yanked, const Cause& cause) {
-    return change_named(name, [&](FileRow& row) -> base::Result<Changed> {
-        const std::string reason = yanked ? cause.reason : std::string();
-        if (row.yanked == yanked && row.yanked_reason == reason) return already_so(row.project);
-        row.yanked = yanked;
-        row.yanked_reason = reason;
-        return save(yanked ? EventKind::file_yanked : EventKind::file_unyanked, row, cause);
-    });
+    return change_named(name, yanked ? EventKind::file_yanked : EventKind::file_unyanked, cause,
+                        [&](FileRow& row) {
+                            row.yanked = yanked;
+                            row.yanked_reason = yanked ? cause.reason : std::string();
+                        });
 }
 
 base::Result<Changed> Catalog::set_file_state(const FileName& name, FileState state, const Cause& cause,
                                               const std::function<bool(const FileRow&)>& if_so) {
-    return change_named(name, [&](FileRow& row) -> base::Result<Changed> {
-        const bool quarantines = state == FileState::quarantined;
-        const std::string reason = quarantines ? cause.reason : std::string();
-        const bool is_so = row.state == state && row.state_reason == reason;
-        if (is_so || (if_so && !if_so(row))) return already_so(row.project);
-        row.state = state;
-        row.state_reason = reason;
-        return save(quarantines ? EventKind::file_quarantined : EventKind::file_released, row, cause);
-    });
+    const bool quarantines = state == FileState::quarantined;
+    return change_named(name, quarantines ? EventKind::file_quarantined : EventKind::file_released, cause,
+                        [&](FileRow& row) {
+                            if (if_so && !if_so(row)) return;
+                            row.state = state;
+                            row.state_reason = quarantines ? cause.reason : std::string();
+                        });
 }
 
 base::Result<Changed> Catalog::set_pinned(const FileName& name, bool pinned, const Cause& cause) {
@@ -326,7 +386,6 @@ base::Result<Changed> Catalog::evict(const FileName& name, const Cause& cause) {
     return change_file(name, [&](FileRow& row) -> base::Result<Changed> {
         if (row.pinned) return refused(ChangeOutcome::pinned, row.project);
         if (row.state == FileState::quarantined) return refused(ChangeOutcome::quarantined, row.project);
-        if (row.yanked) WHEELYARD_TRY(write_mark(row));  // it is offered on
         return bury(row, true, cause);
     });
 }

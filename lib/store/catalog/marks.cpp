@@ -1,13 +1,36 @@
 #include "lib/store/catalog/marks.hpp"
 
+#include <algorithm>
+#include <vector>
+
 #include "lib/wheel/filename.hpp"
 #include "lib/wheel/name.hpp"
-#include "lib/wheel/specifier.hpp"
+#include "lib/wheel/version.hpp"
 
 namespace wheelyard::catalog {
 namespace {
 
 constexpr std::string_view equal = "==";
+
+std::string name_of_version(const wheel::Version& version) {
+    return std::string(equal) + version.without_trailing_zeros().text();
+}
+
+// What a mark names. Equal versions have one name: six==1.0 and six==1.0.0.
+std::string name_of(const FileRow& mark) {
+    const auto version = wheel::Version::parse(mark.version);
+    return is_version_name(mark.filename) && version ? name_of_version(*version) : mark.filename;
+}
+
+// The names of all marks that may cover a row. PEP 440: `==` without a local part matches any.
+std::vector<std::string> names_of(const FileRow& row) {
+    std::vector<std::string> names{row.filename};
+    if (const auto version = wheel::Version::parse(row.version)) {
+        names.push_back(name_of_version(*version));
+        if (version->has_local()) names.push_back(name_of_version(version->without_local()));
+    }
+    return names;
+}
 
 }  // namespace
 
@@ -42,15 +65,21 @@ FileRow mark_named(const FileName& name) {
 }
 
 bool covers(const FileRow& mark, const FileRow& row) {
-    if (!is_version_name(mark.filename)) return mark.filename == row.filename;
-    const auto wanted = wheel::Specifier::parse(std::string(equal) + mark.version);
-    const auto version = wheel::Version::parse(row.version);
-    return wanted && version && mark.project == row.project && wanted->contains(*version);
+    const auto names = names_of(row);
+    return mark.project == row.project && std::find(names.begin(), names.end(), name_of(mark)) != names.end();
 }
 
-void apply_marks(std::span<const FileRow> marks, FileRow& row) {
-    for (const FileRow& mark : marks) {
-        if (!covers(mark, row)) continue;
+Marks::Marks(std::span<const FileRow> marks) {
+    for (const FileRow& mark : marks)
+        marks_.emplace(name_of(mark), &mark);
+}
+
+void Marks::apply(FileRow& row) const {
+    if (marks_.empty()) return;
+    for (const std::string& name : names_of(row)) {
+        const auto found = marks_.find(name);
+        if (found == marks_.end()) continue;
+        const FileRow& mark = *found->second;
         if (mark.yanked && !row.yanked) {
             row.yanked = true;
             row.yanked_reason = mark.yanked_reason;

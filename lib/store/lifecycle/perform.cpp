@@ -46,8 +46,11 @@ constexpr std::array refusals{
                "the other index",
                "build it with the variant metadata that the other wheels of this version have"},
     RefusalRow{ChangeOutcome::too_many_marks, "lifecycle.too_many_marks",
-               "This upstream has as many marks of files that were not fetched as there may be",
+               "This upstream has as many marks as there may be",
                "name versions (PROJECT==VERSION) instead of files, or `deny` projects"},
+    RefusalRow{ChangeOutcome::said_of_another, "lifecycle.said_of_another",
+               "This was said of another name: of the version, or of a file alone",
+               "take it back by that name (`explain` lists the versions): PROJECT==VERSION, or the file's"},
 };
 
 base::Result<Done> done_of(const Action& action, const Changed& changed) {
