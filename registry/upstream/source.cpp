@@ -41,6 +41,11 @@ base::Result<Source> find_source(const RegistryConfig& config, const catalog::In
         SourceStep step{.index = name};
         WHEELYARD_ASSIGN(const auto row, catalog.project(name, project));
         step.has = row.has_value();
+        // The row may be there for the status alone, which does not make an upstream the supplier.
+        if (row && candidate.upstream != nullptr && row->status != catalog::ProjectStatus::active) {
+            WHEELYARD_ASSIGN(const auto files, catalog.files(name, project));
+            step.has = !files.empty();
+        }
         step.owns = inheritance.owns(name, project);
         step.is_upstream = candidate.upstream != nullptr;
         step.is_permitted = step.is_upstream && is_permitted(*candidate.upstream, project);

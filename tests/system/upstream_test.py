@@ -1059,6 +1059,7 @@ class UpstreamTest(OwnFarmsCase):
 
         self.assert_failed(change("delete", cache, names["1.1"]), "no such file", "put in quarantine in INDEX.UPSTREAM")
         self.assert_failed(change("yank", BASE, names["1.1"]), "INDEX.UPSTREAM")
+        self.assert_failed(change("release", cache, names["1.1"]), "said of another name")
         self.assert_ran(change("release", cache, "yard-six==1.1"))
         self.assert_ran(change("unyank", cache, names["1.2"]))
         self.assertEqual([entry["yanked"] for entry in self.farm.files("yard-six", SITE).values()], [False] * 4)
@@ -1066,6 +1067,11 @@ class UpstreamTest(OwnFarmsCase):
         self.offer(self.wheel("yard-seven"))
         self.assert_ran(change("status", cache, "yard-seven", "quarantined"))
         self.assertEqual(self.farm.files("yard-seven", SITE), {})
+        explained = self.farm.run("wheelyard-registry", "explain", BASE, "yard-seven", "--json", "-c", self.farm.config)
+        self.assert_ran(explained, '"has_fetched_files": false')  # a status alone makes nobody the supplier
+        self.assert_failed(change("status", cache, "yard-sevn", "active"), "no such project")
+        self.assert_ran(change("status", cache, "yard-seven", "archived"))
+        self.assertEqual(self.get_file(self.wheel("yard-seven").filename, "yard-seven", SITE)[0], 200)
         self.assert_ran(change("status", cache, "yard-seven", "active"))
         self.assertEqual(len(self.farm.files("yard-seven", SITE)), 1)
         self.farm.check_tree()

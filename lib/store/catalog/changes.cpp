@@ -285,9 +285,11 @@ base::Result<std::optional<Added>> Catalog::find_obstacle(const FileRow& row) co
     if (buried && buried->sha256 != row.sha256)
         return refused_file(AddOutcome::name_taken, std::move(buried->sha256));
     WHEELYARD_ASSIGN(const auto its_project, project(row.index, row.project));
-    if (its_project &&
-        (its_project->status == ProjectStatus::archived || its_project->status == ProjectStatus::quarantined))
-        return refused_file(AddOutcome::project_closed);
+    // An archived project takes no uploads; what its upstream has is still fetched.
+    const bool is_closed =
+        its_project && (its_project->status == ProjectStatus::quarantined ||
+                        (its_project->status == ProjectStatus::archived && !is_upstream_index(row.index)));
+    if (is_closed) return refused_file(AddOutcome::project_closed);
     WHEELYARD_ASSIGN(auto spelled, find_other_spelling(row.index, row));
     if (spelled) return spelled;
     WHEELYARD_ASSIGN(auto deleted, find_deleted_spelling(row));
@@ -404,7 +406,7 @@ base::Status Catalog::note_release(const std::string& index, const std::string& 
 base::Result<Changed> Catalog::set_project_status(const ProjectRow& wanted, const Cause& cause) {
     return change([&]() -> base::Result<Changed> {
         WHEELYARD_ASSIGN(const auto there, project(wanted.index, wanted.project));
-        if (!there && !is_upstream_index(wanted.index))
+        if (!there && (!is_upstream_index(wanted.index) || wanted.status == ProjectStatus::active))
             return refused(ChangeOutcome::no_such_project, wanted.project);
         if (there && there->status == wanted.status && there->status_reason == wanted.status_reason)
             return already_so(wanted.project);

@@ -185,15 +185,35 @@ TEST_CASE("who adds a marked file learns that it is in quarantine, also when it 
     }
 }
 
+TEST_CASE(
+    "a project's status before anything was fetched: one in quarantine takes no files, an archived one "
+    "does") {
+    Cache upstream;
+    const auto set = [&](catalog::ProjectStatus status) {
+        return upstream.catalog
+            ->set_project_status({.index = cache, .project = "six", .status = status, .status_reason = "why"},
+                                 said)
+            ->outcome;
+    };
+    CHECK(set(catalog::ProjectStatus::active) == ChangeOutcome::no_such_project);
+    CHECK(upstream.catalog->projects(cache)->empty());
+    CHECK(set(catalog::ProjectStatus::quarantined) == ChangeOutcome::changed);
+    FileRow row = row_of(cache, "six", "1.0", 'a');
+    row.is_upstreams = true;
+    CHECK(upstream.catalog->add_file(row)->outcome == catalog::AddOutcome::project_closed);
+    CHECK(set(catalog::ProjectStatus::archived) == ChangeOutcome::changed);
+    CHECK(upstream.catalog->add_file(row)->outcome == catalog::AddOutcome::added);
+}
+
 TEST_CASE("an upstream has as many marks as people can look after") {
     const catalog::CatalogFolder folder{catalog::InSqlite{}};
     const auto catalog = folder.open();
     const auto database = sqlite::Database::open(folder.file, sqlite::Database::Mode::read_write).value();
-    REQUIRE(database.run(
-        "INSERT INTO upstream_mark WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 "
-        "FROM n WHERE i < ?) SELECT 'main.pypi', 'six', 'six==' || i, 1, 'old', 'active', '' "
-        "FROM n",
-        static_cast<std::int64_t>(catalog::max_marks)));
+    REQUIRE(
+        database.run("INSERT INTO upstream_mark WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 "
+                     "FROM n WHERE i < ?) SELECT 'main.pypi', 'six', 'six==' || i, 1, 'old', 'active', '' "
+                     "FROM n",
+                     static_cast<std::int64_t>(catalog::max_marks)));
     CHECK(catalog->set_yanked({cache, "six==1.0.1"}, true, said)->outcome == ChangeOutcome::too_many_marks);
     CHECK(catalog->set_yanked({cache, "six==1"}, false, said)->outcome == ChangeOutcome::changed);
     CHECK(catalog->set_yanked({cache, "six==1.0.1"}, true, said)->outcome == ChangeOutcome::changed);
