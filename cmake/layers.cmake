@@ -81,7 +81,7 @@ wheelyard_layer(config       registry/config              base io notify acceler
 wheelyard_group(rules: who may do what; uploads, files of upstreams, the API)
 wheelyard_layer(access       registry/access              base io wheel wire catalog tasks http)
 wheelyard_layer(intake       registry/intake/*            base io accelerator wheel verdict elf truth abi inspect wire attest blobs catalog lifecycle http config access commit simple)
-wheelyard_layer(upstream     registry/upstream/*          base io wheel simple inspect wire attest blobs catalog database http config commit intake)
+wheelyard_layer(upstream     registry/upstream/*          base io wheel simple inspect wire attest blobs catalog database lifecycle http config commit intake)
 wheelyard_layer(api          registry/api                 base io wheel abi status dist_info wire attest blobs nodes database lifecycle tasks http config access catalog commit intake upstream identity)
 
 wheelyard_group(registry: the running server and the commands of wheelyard-registry)

@@ -114,6 +114,11 @@ constexpr auto gone_record = io::record<PinnedFile>({
     field<&PinnedFile::first_seen>("first_seen", "when a page first had it"),
 });
 
+constexpr auto missing_record = io::record<MissingFile>({
+    field<&MissingFile::filename>("filename", "of a fetched file"),
+    field<&MissingFile::since>("since", "the first answer that lacked it"),
+});
+
 // Pages of earlier versions lack the time of an upload.
 struct File : io::Nested<file_record> {
     static bool from(const io::Json& json, UpstreamFile& into, io::Fault& fault) {
@@ -135,6 +140,8 @@ constexpr auto page_record = io::record<C>({
     field<&C::status_reason>("status_reason", "the reason of the status"),
     field<io::ListOf<File>, &C::files>("files", "the files of the page", Need::valid),
     field<io::ListOf<io::Nested<gone_record>>, &C::gone>("gone", "files that left the page", Need::valid),
+    field<io::ListOf<io::Nested<missing_record>>, &C::missing>(
+        "missing", "fetched files that it lacks, with `removed = \"quarantine\"`"),
     field<&C::absent_since>("absent_since",
                             "the upstream lost the project then; the page is as it was before"),
     field<&C::supplies>("supplies", "indexes that got the project from here"),

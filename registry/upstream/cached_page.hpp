@@ -34,6 +34,12 @@ struct PinnedFile {
     base::UnixMicros first_seen = 0;
 };
 
+// A fetched file that each full answer of the upstream has lacked since then (removed.hpp).
+struct MissingFile {
+    std::string filename;
+    base::UnixMicros since = 0;
+};
+
 struct CachedPage {
     bool is_absent = false;        // the upstream has no such project
     base::UnixMicros checked = 0;  // last answer of the upstream
@@ -45,6 +51,7 @@ struct CachedPage {
     std::string status_reason = {};
     std::vector<UpstreamFile> files = {};
     std::vector<PinnedFile> gone = {};
+    std::vector<MissingFile> missing = {};
     // The upstream has had no such project since then, and the page is kept as it was; 0: it has it. Of an
     // absent page: files of it were known.
     base::UnixMicros absent_since = 0;

@@ -20,13 +20,17 @@ namespace {
 // these, one at a time.
 constexpr std::uint64_t large_page_bytes = 8 * base::mib;
 
+// Caches on the way ask the upstream, too.
+const std::pair<std::string, std::string> no_cache{"Cache-Control", "no-cache"};
+
 constexpr int status_not_modified = 304;
+constexpr int status_forbidden = 403;
 constexpr int status_loop = 508;
 
 // 403 means absent: so the CUDA and ROCm indexes of PyTorch answer for projects that they do not have.
 // refuses() has the exceptions.
 bool means_absent(int status) {
-    return status == 404 || status == 403 || status == 410;
+    return status == 404 || status == status_forbidden || status == 410;
 }
 
 tl::unexpected<PageFailure> failure_of(base::Error error) {
@@ -63,6 +67,19 @@ tl::unexpected<PageFailure> no_links(const std::string& url) {
     return failure_of(std::move(error));
 }
 
+bool is_json(const io::HttpAnswer& answer) {
+    return base::ascii_lower(answer.header("content-type")).find("json") != std::string::npos;
+}
+
+// HTML that was cut off has links, too; JSON that was cut off cannot be read.
+bool has_end(const io::HttpAnswer& answer) {
+    constexpr std::size_t end_bytes = 1'000;  // what may follow: comments
+    const std::string_view body = answer.body;
+    return is_json(answer) ||
+           base::ascii_lower(body.substr(body.size() - std::min(body.size(), end_bytes))).find("</html>") !=
+               std::string::npos;
+}
+
 // An upstream lists no files of a project that it keeps in quarantine (PEP 792): nothing is offered, and what
 // was known stays known.
 void keep_quarantined(const CachedPage& before, CachedPage& page) {
@@ -79,7 +96,7 @@ void keep(const CachedPage& before, base::UnixMicros now, FetchedPage& fetched) 
 // absent, the next upstream would supply the name.
 bool refuses(const io::HttpAnswer& answer, const UpstreamConfig& upstream, const CachedPage* before) {
     const bool was_there = before != nullptr && !before->is_absent && !before->is_of_other(upstream.url);
-    return answer.status == 403 && (!upstream.username.empty() || was_there);
+    return answer.status == status_forbidden && (!upstream.username.empty() || was_there);
 }
 
 // Nothing is known of the project: another registry's question may be on the way, whose answer the upstream
@@ -107,11 +124,11 @@ tl::expected<FetchedPage, PageFailure> read_page_answer(const io::HttpAnswer& an
         if (!place) return failure_of(place.error());
         auto page = simple::parse_project_page(answer.body, answer.header("content-type"), *place);
         if (!page) return failure_of(std::move(page.error()));
-        const bool is_html =
-            base::ascii_lower(answer.header("content-type")).find("json") == std::string::npos;
+        const bool is_html = !is_json(answer);
         MergedPage merged = merge_page(before, *std::move(page), now);
         const bool is_empty = !has_distributions(merged.page);
         const bool was_there = before != nullptr && has_distributions(*before);
+        fetched.is_full = has_end(answer) && !(is_empty && is_html);
         if (is_empty && was_there && is_html) return no_links(url);
         if (is_empty && was_there && !merged.page.is_quarantined()) {
             keep(*before, now, fetched);
@@ -129,6 +146,7 @@ tl::expected<FetchedPage, PageFailure> read_page_answer(const io::HttpAnswer& an
             keep(*before, now, fetched);
         else
             fetched.page = absent_page(before);
+        fetched.is_full = answer.status != status_forbidden;
         fresh_s = absent_fresh_s;
     } else if (answer.status == status_loop && !answer.header(http::upstream_via_field).empty()) {
         return loop_of(url);
@@ -146,7 +164,9 @@ tl::expected<FetchedPage, PageFailure> fetch_page(UpstreamClient& client, const 
                                                   std::unique_lock<std::mutex>& large) {
     const std::string url = upstream.url + project + "/";
     io::HttpHeaders headers{{"Accept", std::string(simple::accept_pages)}};
-    if (before != nullptr && !before->is_absent && !before->is_of_other(upstream.url)) {
+    if (before != nullptr && !before->missing.empty()) {  // a 304 would not say whether it is so still
+        headers.emplace_back(no_cache);
+    } else if (before != nullptr && !before->is_absent && !before->is_of_other(upstream.url)) {
         if (!before->etag.empty())
             headers.emplace_back("If-None-Match", before->etag);
         else if (!before->last_modified.empty())
@@ -159,6 +179,14 @@ tl::expected<FetchedPage, PageFailure> fetch_page(UpstreamClient& client, const 
     auto fetched = read_page_answer(*answer, url, before, clock.now());
     if (fetched) fetched->page.from = upstream.url;
     return fetched;
+}
+
+bool lists_files(UpstreamClient& client, const UpstreamConfig& upstream, const std::string& project) {
+    const std::string url = upstream.url + project + "/";
+    const auto answer =
+        client.get(url, {{"Accept", std::string(simple::accept_pages)}, no_cache}, large_page_bytes);
+    const auto read = answer ? read_page_answer(*answer, url, nullptr, 0) : failure_of(answer.error());
+    return read && has_distributions(read->page);
 }
 
 }  // namespace wheelyard::registry

@@ -18,7 +18,9 @@ struct FetchedPage {
     CachedPage page;
     std::vector<HashAlarm> alarms = {};
     bool is_unchanged = false;  // 304
-    bool has_left = false;      // the upstream has lost the project since `before`; the page is kept
+    // 200, 404 or 410, of HTML with links and its end: what it does not list, the upstream does not have.
+    bool is_full = false;
+    bool has_left = false;  // the upstream has lost the project since `before`; the page is kept
 };
 // How a request failed. An upstream-wide failure pauses all requests to it.
 struct PageFailure {
@@ -28,11 +30,16 @@ struct PageFailure {
     bool is_loop = false;      // the upstream is a registry that would have to ask this one
 };
 
-// `before`: the cached page, or nullptr; makes the request conditional. `large` gets locked before a large
-// page is read, and what it returns takes as much memory.
+// `before`: the cached page, or nullptr; makes the request conditional, unless files are missing. `large` gets
+// locked before a large page is read, and what it returns takes as much memory.
 [[nodiscard]] tl::expected<FetchedPage, PageFailure> fetch_page(
     UpstreamClient& client, const UpstreamConfig& upstream, const std::string& project,
     const CachedPage* before, const base::Clock& clock, std::unique_lock<std::mutex>& large);
+
+// Says whether the upstream itself, no cache on the way, lists files of `project` now; of a page of over 8 MiB
+// that stays unknown, false.
+[[nodiscard]] bool lists_files(UpstreamClient& client, const UpstreamConfig& upstream,
+                               const std::string& project);
 
 // What an answer means. Pure; `now` is when it arrived.
 [[nodiscard]] tl::expected<FetchedPage, PageFailure> read_page_answer(const io::HttpAnswer& answer,

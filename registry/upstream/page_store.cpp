@@ -35,6 +35,8 @@ std::uint64_t size_of(const CachedPage& page) {
                                         &link.yanked_reason, &link.metadata_sha256, &link.provenance_url})
             bytes += heap_of(*text);
     }
+    for (const MissingFile& file : page.missing)
+        bytes += sizeof(file) + heap_of(file.filename);
     for (const PinnedFile& file : page.gone)
         bytes += heap_of(file.filename) + heap_of(file.sha256);
     return bytes;

@@ -12,6 +12,7 @@
 #include "lib/base/limits.hpp"
 #include "lib/base/text/url.hpp"
 #include "lib/io/log.hpp"
+#include "lib/store/lifecycle/perform.hpp"
 #include "registry/config/index_rules.hpp"
 #include "registry/upstream/freshness.hpp"
 #include "registry/upstream/offer.hpp"
@@ -192,47 +193,77 @@ void Upstreams::refresh_page(const Errand& errand, const std::string& project) {
                                          {"pinned_sha256", alarm.pinned},
                                          {"claimed_sha256", alarm.claimed}});
     }
-    if (upstream.quarantines_removed) follow_removals(upstream, project, before.get(), fetched->page);
+    if (upstream.quarantines_removed) follow_removals(errand, project, before.get(), *fetched);
     if (const auto stored = store_.put(upstream.cache_index, project, std::move(fetched->page)); !stored) {
         io::log_error("upstream.page_not_stored", {{"project", project}, {"error", stored.error().text()}});
         remember_trouble(work, page_retry_s, {upstream, project, project, stored.error()});
     }
 }
 
-// That a project is gone counts once two answers said so, and a page with files came from this upstream
-// meanwhile: a server that answers 404 to everything has removed nothing.
-void Upstreams::follow_removals(const UpstreamConfig& upstream, const std::string& project,
-                                const CachedPage* before, const CachedPage& page) {
-    const std::string& index = upstream.cache_index;
-    bool is_loss_confirmed = false;
+// A server that answers 404 to everything has removed nothing.
+bool Upstreams::lists_another(const Errand& errand, const std::string& project) {
+    std::string other;
     {
         const std::lock_guard lock(mutex_);
-        base::UnixMicros& listed = last_listed_[index];
-        if (page.absent_since == 0 && !page.files.empty()) listed = page.checked;
-        is_loss_confirmed = before != nullptr && before->absent_since != 0 && listed > before->absent_since;
+        other = last_listed_[errand.candidate.upstream->cache_index];
+    }
+    if (other.empty() || other == project) return false;
+    auto client = take_client(errand);
+    ++counts_.page_requests;
+    const bool is_there = lists_files(*client, *errand.candidate.upstream, other);
+    give_client(errand, std::move(client));
+    return is_there;
+}
+
+void Upstreams::follow_removals(const Errand& errand, const std::string& project, const CachedPage* before,
+                                FetchedPage& fetched) {
+    const UpstreamConfig& upstream = *errand.candidate.upstream;
+    const std::string& index = upstream.cache_index;
+    CachedPage& page = fetched.page;
+    if (page.absent_since == 0 && !page.is_quarantined() && !page.files.empty()) {
+        const std::lock_guard lock(mutex_);
+        last_listed_[index] = project;
+    }
+    const auto fail = [&](const base::Error& error) {
+        io::log_error("upstream.removals_failed", {{"project", project}, {"error", error.text()}});
+    };
+    const auto rows = [&] {
+        const std::lock_guard lock(reader_mutex_);
+        return reader_->files(index, project);
+    }();
+    if (!rows) return fail(rows.error());
+    std::vector<MissingFile> missing;
+    if (before != nullptr && !before->is_of_other(upstream.url)) missing = before->missing;
+    const auto found = find_removed(missing, *rows, fetched.is_full, page);
+    const bool is_lost = page.absent_since != 0 || (page.files.empty() && !page.is_quarantined());
+    if (found.empty() || (is_lost && !lists_another(errand, project))) return;
+    std::vector<catalog::StateChange> changes;
+    for (const RemovedFile& file : found) {
+        std::string reason = file.reason;
+        const std::string damaged =
+            reason.empty() ? lifecycle::find_damaged(parts_.blobs, file.row) : std::string();
+        if (!damaged.empty()) reason = std::string(lifecycle::verify_reason) + damaged + " are damaged";
+        const bool is_released = reason.empty();
+        changes.push_back({{index, file.row.filename},
+                           is_released ? catalog::FileState::active : catalog::FileState::quarantined,
+                           {"upstream:" + upstream.name, is_released ? "the upstream lists it again" : reason,
+                            page.checked},
+                           file.reason.empty() ? is_quarantined_as_removed : may_be_removed});
     }
     catalog::Serial serial = 0;
-    std::vector<RemovedFile> found;
     const auto done = parts_.writer.run([&](catalog::Catalog& catalog) -> base::Status {
-        WHEELYARD_ASSIGN(const auto rows, catalog.files(index, project));
-        found = find_removed(page, rows, is_loss_confirmed);
-        for (const RemovedFile& file : found) {
-            const bool is_gone = !file.reason.empty();
-            WHEELYARD_ASSIGN(const catalog::Changed changed,
-                             catalog.set_file_state(
-                                 {index, file.filename},
-                                 is_gone ? catalog::FileState::quarantined : catalog::FileState::active,
-                                 {"upstream:" + upstream.name,
-                                  is_gone ? file.reason : "the upstream lists it again", page.checked}));
-            serial = changed.serial;
+        WHEELYARD_ASSIGN(const auto all, catalog.change_states(changes));
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            if (all[i].outcome != catalog::ChangeOutcome::changed) continue;
+            serial = all[i].serial;
+            io::log_warn(found[i].reason.empty() ? "upstream.listed_again" : "upstream.removed",
+                         {{"upstream", index},
+                          {"filename", found[i].row.filename},
+                          {"because", changes[i].cause.reason}});
         }
         return {};
     });
-    if (!done)
-        io::log_error("upstream.removals_failed", {{"project", project}, {"error", done.error().text()}});
-    for (const RemovedFile& file : found)
-        io::log_warn(file.reason.empty() ? "upstream.listed_again" : "upstream.removed",
-                     {{"upstream", index}, {"filename", file.filename}, {"because", file.reason}});
+    if (!done) return fail(done.error());
     if (serial != 0) parts_.pages.call_when_visible(serial, {index, project, {}}, [](const base::Status&) {});
 }
 

@@ -211,8 +211,10 @@ class Upstreams final : public http::UpstreamService {
     void refresh_page(const Errand& errand, const std::string& project);
     // With `removed = "quarantine"`: quarantines fetched files that the page does not list, and releases those
     // that it lists again.
-    void follow_removals(const UpstreamConfig& upstream, const std::string& project, const CachedPage* before,
-                         const CachedPage& page);
+    void follow_removals(const Errand& errand, const std::string& project, const CachedPage* before,
+                         FetchedPage& fetched);
+    // Says whether the upstream has another project now.
+    [[nodiscard]] bool lists_another(const Errand& errand, const std::string& project);
     [[nodiscard]] base::Result<std::string> fetch_text(const Errand& errand, const std::string& url,
                                                        const io::HttpHeaders& headers,
                                                        std::uint64_t limit_bytes);
@@ -276,8 +278,8 @@ class Upstreams final : public http::UpstreamService {
 
     mutable std::mutex mutex_;  // guards what is below, up to the counts
     std::map<std::string, Health> health_;
-    std::map<std::string, base::UnixMicros> last_listed_;       // by upstream: its last page with files
-    std::map<std::string, Failure> failures_;                   // by the name of the work
+    std::map<std::string, std::string> last_listed_;  // by upstream: the project of its last page with files
+    std::map<std::string, Failure> failures_;         // by the name of the work
     std::map<std::string, http::SharedArrivingFile> arriving_;  // by the name of the work
     std::set<std::string> verified_;  // attestations that hold: their keys, each with the hash of the bytes
     RecentlyUsed<std::shared_ptr<const Rendered>> rendered_{max_rendered_bytes};

@@ -69,7 +69,10 @@ class UpstreamTest(OwnFarmsCase):
         self.farm.stop()
         for path in (self.farm.data / "upstream").rglob("pages/*.json"):
             page = json.loads(path.read_text())
-            page["fresh_until"] = page["checked"] = page["checked"] - int(hours * 3600 * 1_000_000)
+            past_us = int(hours * 3600 * 1_000_000)
+            page["fresh_until"] = page["checked"] = page["checked"] - past_us
+            for file in page["missing"]:
+                file["since"] -= past_us
             path.write_text(json.dumps(page))
         self.farm.start()
 
@@ -1106,16 +1109,31 @@ class UpstreamTest(OwnFarmsCase):
         # What was never fetched is not, once the project is lost: file servers keep what is on no page.
         self.assertEqual(list(self.farm.files("yard-gone", SITE)), [gone])
 
-        # Malware is removed in three ways. The loss of a project is believed once the upstream has others.
+        # Malware is removed in three ways. What is missing counts by the second answer, and the loss of a project only
+        # while the upstream has another one.
+        reasons = {file: "removed upstream: its page no longer lists the file", gone: "removed upstream: it no longer has the project",
+                   hidden: "removed upstream: it keeps the project in quarantine"}
+
+        def refreshed(*projects: str) -> dict[str, str]:
+            for name in projects:
+                self.farm.get(f"/{SITE}/simple/{name}/")
+            return {filename: state for filename in reasons if (state := self.state_of(filename)) != "active"}
+
+        self.upstream.pages = {}
+        self.change_upstream_age()
+        self.assertEqual(refreshed(*names), {})
         del self.upstream.files[file]
         status = {**json.loads(page), "project-status": {"status": "quarantined"}, "files": []}
         self.upstream.pages = {"yard-gone": (404, {}, b""), "yard-hidden": (200, {"Content-Type": JSON}, json.dumps(status).encode())}
         self.change_upstream_age()
-        for name in ("yard-other", *names):
-            self.farm.get(f"/{SITE}/simple/{name}/")
-        self.assertEqual({name: self.state_of(name) for name in (file, gone, hidden)},
-                         {file: "removed upstream: its page no longer lists the file", gone: "removed upstream: it no longer has the project",
-                          hidden: "removed upstream: it keeps the project in quarantine"})
+        self.assertEqual(refreshed("yard-other", *names), {hidden: reasons[hidden]})
+        self.change_upstream_age()
+        self.farm.get(f"/{SITE}/simple/yard-other/")
+        self.upstream.pages["yard-other"] = (404, {}, b"")
+        self.assertEqual(refreshed("yard-gone"), {hidden: reasons[hidden]})
+        del self.upstream.pages["yard-other"]
+        self.change_upstream_age()
+        self.assertEqual(refreshed("yard-other", *names), reasons)
         for name in names:
             done = pip_install(self.farm, "pip-new", self.folder / (name + "-again"), name + "==1.0", index=SITE)
             self.assertNotEqual(done.returncode, 0, name)
@@ -1128,12 +1146,14 @@ class UpstreamTest(OwnFarmsCase):
         # What comes back is released; what a person decides stays.
         words = (f"{BASE}.public", hidden, "-c", self.farm.config)
         self.assert_ran(self.farm.run("wheelyard-registry", "quarantine", *words, "--reason", "malware"))
+        sha256 = hashlib.sha256(self.upstream.files[gone].body).hexdigest()
+        blob = self.farm.data / "blobs" / "sha256" / sha256[:2] / sha256
+        blob.chmod(0o600)
+        blob.write_bytes(b"x" + blob.read_bytes()[1:])
         self.upstream.pages = {}
         self.offer(self.wheel("yard-file"))
         self.change_upstream_age()
-        for name in names:
-            self.farm.get(f"/{SITE}/simple/{name}/")
-        self.assertEqual([self.state_of(name) for name in (file, gone, hidden)], ["active", "active", "malware"])
+        self.assertEqual(refreshed(*names), {gone: f"verify: the stored bytes of {blob.name} are damaged", hidden: "malware"})
         self.assert_ran(pip_install(self.farm, "pip-new", self.folder / "back", "yard-file==1.0", index=SITE))
         self.farm.check_tree()
 

@@ -240,6 +240,14 @@ struct TokenChange {
 };
 using EditTokens = std::function<TokenChange(const std::vector<TokenRow>& rows)>;
 
+// A file's new state, if `if_so` accepts the row as it is in the transaction.
+struct StateChange {
+    FileName name;
+    FileState state;
+    Cause cause;  // its reason is a quarantine's
+    std::function<bool(const FileRow&)> if_so;
+};
+
 // A project, and how many files it has in any state.
 struct ProjectHead {
     ProjectRow row;
@@ -287,6 +295,9 @@ class Catalog {
     [[nodiscard]] base::Result<Changed> set_file_state(const FileName& name, FileState state,
                                                        const Cause& cause,
                                                        const std::function<bool(const FileRow&)>& if_so = {});
+    // The same for files that are there, in one transaction; no mark changes. A file that a mark keeps in
+    // quarantine is not released. One answer for each change.
+    [[nodiscard]] base::Result<std::vector<Changed>> change_states(std::span<const StateChange> changes);
     [[nodiscard]] base::Result<Changed> set_pinned(const FileName& name, bool pinned, const Cause& cause);
     // Leaves a tombstone: the name is never used again. Its blobs stay until gc.
     [[nodiscard]] base::Result<Changed> delete_file(const FileName& name, const Cause& cause);

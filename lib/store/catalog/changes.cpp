@@ -363,6 +363,34 @@ base::Result<Changed> Catalog::set_file_state(const FileName& name, FileState st
                         });
 }
 
+base::Result<std::vector<Changed>> Catalog::change_states(std::span<const StateChange> changes) {
+    std::vector<Changed> all;
+    const auto change_one = [&](const StateChange& wanted) -> base::Result<Changed> {
+        WHEELYARD_ASSIGN(auto row, file(wanted.name.index, wanted.name.filename));
+        if (!row) return refused(ChangeOutcome::no_such_file);
+        if (!wanted.if_so(*row)) return already_so(row->project);
+        const bool quarantines = wanted.state == FileState::quarantined;
+        row->state = wanted.state;
+        row->state_reason = quarantines ? wanted.cause.reason : std::string();
+        if (!quarantines) {
+            FileRow marked = *row;
+            WHEELYARD_ASSIGN(const auto its_marks, marks(row->index, row->project));
+            apply_marks(its_marks, marked);
+            if (marked.state == FileState::quarantined) return already_so(row->project);
+        }
+        return save(quarantines ? EventKind::file_quarantined : EventKind::file_released, *row, wanted.cause);
+    };
+    WHEELYARD_TRY(in_transaction([&]() -> base::Result<bool> {
+        for (const StateChange& wanted : changes) {
+            WHEELYARD_ASSIGN(Changed one, change_one(wanted));
+            all.push_back(std::move(one));
+        }
+        return std::any_of(all.begin(), all.end(),
+                           [](const Changed& one) { return one.outcome == ChangeOutcome::changed; });
+    }));
+    return all;
+}
+
 base::Result<Changed> Catalog::set_pinned(const FileName& name, bool pinned, const Cause& cause) {
     return change_file(name, [&](FileRow& row) -> base::Result<Changed> {
         if (row.pinned == pinned) return already_so(row.project);

@@ -119,15 +119,6 @@ base::Result<Changed> change(catalog::Catalog& catalog, const Action& action, co
     return Changed{};
 }
 
-// The first blob of the file that is damaged or missing; empty: none.
-std::string find_damaged(const blobs::BlobStore& blobs, const catalog::FileRow& row) {
-    for (const std::string& sha256 :
-         {row.sha256, row.metadata_sha256, row.provenance_sha256, row.attestations_sha256}) {
-        if (!sha256.empty() && !blobs.is_intact(sha256)) return sha256;
-    }
-    return {};
-}
-
 // A file that is released or promoted is shown from then on, so the index must take it, and its bytes must be
 // intact: they may have changed on the disk.
 base::Status check_shown(const LifecycleParts& place, const Action& action, const std::string& filename,
@@ -195,6 +186,14 @@ base::Result<Done> retain(const LifecycleParts& place, const Action& action, con
 }
 
 }  // namespace
+
+std::string find_damaged(const blobs::BlobStore& blobs, const catalog::FileRow& row) {
+    for (const std::string& sha256 :
+         {row.sha256, row.metadata_sha256, row.provenance_sha256, row.attestations_sha256}) {
+        if (!sha256.empty() && !blobs.is_intact(sha256)) return sha256;
+    }
+    return {};
+}
 
 base::Result<std::vector<catalog::FileName>> release_intact(const LifecycleParts& place,
                                                             const std::string& sha256,

@@ -49,6 +49,9 @@ struct LifecycleParts {
 // missing.
 inline constexpr std::string_view verify_reason = "verify: the stored bytes of ";
 
+// The first blob of the file that is damaged or missing, by its bytes; empty: none.
+[[nodiscard]] std::string find_damaged(const blobs::BlobStore& blobs, const catalog::FileRow& row);
+
 // Releases the files of this blob that verify has quarantined, where all their bytes are intact now; one for
 // which a person has decided otherwise meanwhile stays. Returns the released ones.
 [[nodiscard]] base::Result<std::vector<catalog::FileName>> release_intact(const LifecycleParts& place,

@@ -127,6 +127,7 @@ TEST_CASE("a cached page survives its file") {
     merged.page.fresh_until = noon + 600;
     merged.page.etag = "\"x\"";
     merged.page.gone.push_back({"old-1.0.tar.gz", hash_b, noon - 1});
+    merged.page.missing.push_back({"old-1.0.tar.gz", noon});
     const std::string text = registry::render_cached_page(merged.page);
     const auto read = registry::parse_cached_page(text);
     REQUIRE(read.has_value());
@@ -134,6 +135,7 @@ TEST_CASE("a cached page survives its file") {
     CHECK(read->files[1].link.yanked_reason == odd.yanked_reason);
     CHECK(read->files[1].link.size_bytes == 0);
     CHECK(read->gone[0].sha256 == hash_b);
+    CHECK(read->missing[0].since == noon);
 }
 
 TEST_CASE("the bytes of a cached page stay as they were stored") {
@@ -149,6 +151,7 @@ TEST_CASE("the bytes of a cached page stay as they were stored") {
     MergedPage merged = merge_page(nullptr, page_of({link_of(six, hash_a), odd, bare}), noon);
     merged.page.files[0].is_changed = true;
     merged.page.gone.push_back({"old-1.0.tar.gz", hash_b, noon - 1});
+    merged.page.missing.push_back({"old-1.0.tar.gz", noon});
     const std::string text = registry::render_cached_page(merged.page);
     CHECK(test_support::golden_difference("registry/cached_page.json",
                                           text + "\n" + registry::render_cached_page({}) + "\n") == "");

@@ -101,6 +101,33 @@ TEST_CASE("200, 304 and what means absent become a page") {
     }
 }
 
+TEST_CASE("only a whole answer says what the upstream does not have") {
+    const auto first = read_page_answer(page(), url, nullptr, noon);
+    REQUIRE(first.has_value());
+    const std::string link = R"(<html><body><a href="six-1.0-py3-none-any.whl">six</a>)";
+    const io::HttpHeaders html{{"content-type", "text/html"}};
+    const struct {
+        io::HttpAnswer answer;
+        bool is_full;
+    } table[] = {{page(), true},
+                 {answer(304), false},
+                 {answer(404), true},
+                 {answer(410), true},
+                 {answer(403), false},
+                 {answer(200, html, link + "</body></HTML>\n"), true},
+                 {answer(200, html, link), false}};
+    const auto portal = read_page_answer(answer(200, html, "<html>Log in</html>"), url, nullptr, noon);
+    REQUIRE(portal.has_value());
+    CHECK_FALSE(portal->is_full);
+    for (const auto& row : table) {
+        CAPTURE(row.answer.status);
+        CAPTURE(row.answer.body);
+        const auto read = read_page_answer(row.answer, url, &first->page, noon);
+        REQUIRE(read.has_value());
+        CHECK(read->is_full == row.is_full);
+    }
+}
+
 TEST_CASE(
     "508 of a registry that would have to ask this one says nothing of the upstream, another 508 is its "
     "failure") {

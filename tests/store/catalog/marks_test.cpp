@@ -98,6 +98,36 @@ TEST_CASE("a version's mark changes the files that are there, and those that com
     CHECK(upstream.marks() == 0);
 }
 
+TEST_CASE("files change together, each as its row is then, and none is released that a mark keeps") {
+    Cache upstream;
+    const FileRow one = upstream.fetched("1.0", 'a');
+    const FileRow two = upstream.fetched("1.1", 'b');
+    const auto is_active = [](const FileRow& row) { return row.state == FileState::active; };
+    const auto is_held = [](const FileRow& row) { return row.state == FileState::quarantined; };
+    const catalog::StateChange hold_one{{cache, one.filename}, FileState::quarantined, cause, is_active};
+    const catalog::StateChange hold_two{{cache, two.filename}, FileState::quarantined, cause, is_active};
+    const catalog::StateChange hold_none{
+        {cache, "six-9-py3-none-any.whl"}, FileState::active, cause, is_held};
+    const auto outcomes = [&](const std::vector<catalog::StateChange>& changes) {
+        std::vector<ChangeOutcome> all;
+        const auto done = upstream.catalog->change_states(changes).value();
+        for (const catalog::Changed& change : done)
+            all.push_back(change.outcome);
+        return all;
+    };
+    const std::int64_t commits = upstream.catalog->change_count().value();
+    CHECK(outcomes({hold_one, hold_two, hold_none}) ==
+          std::vector{ChangeOutcome::changed, ChangeOutcome::changed, ChangeOutcome::no_such_file});
+    CHECK(outcomes({hold_one}) == std::vector{ChangeOutcome::already_so});
+    CHECK(upstream.catalog->change_count().value() == commits + 1);
+
+    CHECK(upstream.quarantine("six==1.1") == ChangeOutcome::changed);
+    CHECK(outcomes({{{cache, one.filename}, FileState::active, cause, is_held},
+                    {{cache, two.filename}, FileState::active, cause, is_held}}) ==
+          std::vector{ChangeOutcome::changed, ChangeOutcome::already_so});
+    CHECK(upstream.catalog->file(cache, one.filename).value()->state_reason.empty());
+}
+
 TEST_CASE("nothing is taken back that nobody said, and what is not held is not deleted") {
     Cache upstream;
     CHECK(upstream.yank(wheel_1_0, false) == ChangeOutcome::no_such_file);
