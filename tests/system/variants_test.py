@@ -265,6 +265,9 @@ class VariantsTest(FarmCase):
                 self.assertEqual(after["hashes"]["sha256"], now.sha256)
                 status, _, body = mirror.get("/mirror/simple/moves/" + after["url"])
                 self.assertEqual((status, body), (200, now.body))
+                self.assert_ran(mirror.run("wheelyard-registry", "quarantine", "mirror.far", "moves==1.0", "--reason", "malware", "-c", mirror.config))
+                status, _, problem = mirror.get("/mirror/simple/moves/" + after["url"])
+                self.assertEqual((status, json.loads(problem)["code"]), (404, "upstream.quarantined"))
 
     def test_variants_that_are_gone_behind_a_cached_page_leave_it_at_the_next_look(self):
         with Upstream() as upstream:

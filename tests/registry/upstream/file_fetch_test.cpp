@@ -90,6 +90,19 @@ TEST_CASE("a download that was given up goes on from its last byte when the file
         REQUIRE(requests.size() == asked + 1);
         CHECK(requests.back().header("range") == "bytes=100000-");
         CHECK(requests.back().header("if-range") == "\"a\"");
+        CHECK_FALSE(fetched->is_quarantined);
+    }
+    SUBCASE("a mark that comes before its last byte holds it back") {
+        is_whole = true;
+        REQUIRE(fixture.writer.run([&](catalog::Catalog& catalog) -> base::Status {
+            WHEELYARD_TRY(catalog.set_file_state({upstream.cache_index, file.link.filename},
+                                                 catalog::FileState::quarantined, {"anna", "malware", 1}));
+            return {};
+        }));
+        const auto fetched = fetch();
+        REQUIRE_MESSAGE(fetched.has_value(), (fetched ? "" : fetched.error().text()));
+        CHECK(fetched->is_quarantined);
+        CHECK(fetched->quarantined_because == "malware");
     }
     SUBCASE("later it begins again") {
         fixture.clock.sleep_ms(registry::cut_download_kept_s * 1000);
