@@ -375,7 +375,7 @@ base::Result<std::vector<Changed>> Catalog::change_states(std::span<const StateC
         if (!quarantines) {
             FileRow marked = *row;
             WHEELYARD_ASSIGN(const auto its_marks, marks(row->index, row->project));
-            apply_marks(its_marks, marked);
+            Marks(its_marks).apply(marked);
             if (marked.state == FileState::quarantined) return already_so(row->project);
         }
         return save(quarantines ? EventKind::file_quarantined : EventKind::file_released, *row, wanted.cause);

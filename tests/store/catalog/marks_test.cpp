@@ -104,10 +104,9 @@ TEST_CASE("files change together, each as its row is then, and none is released 
     const FileRow two = upstream.fetched("1.1", 'b');
     const auto is_active = [](const FileRow& row) { return row.state == FileState::active; };
     const auto is_held = [](const FileRow& row) { return row.state == FileState::quarantined; };
-    const catalog::StateChange hold_one{{cache, one.filename}, FileState::quarantined, cause, is_active};
-    const catalog::StateChange hold_two{{cache, two.filename}, FileState::quarantined, cause, is_active};
-    const catalog::StateChange hold_none{
-        {cache, "six-9-py3-none-any.whl"}, FileState::active, cause, is_held};
+    const catalog::StateChange hold_one{{cache, one.filename}, FileState::quarantined, said, is_active};
+    const catalog::StateChange hold_two{{cache, two.filename}, FileState::quarantined, said, is_active};
+    const catalog::StateChange hold_none{{cache, "six-9-py3-none-any.whl"}, FileState::active, said, is_held};
     const auto outcomes = [&](const std::vector<catalog::StateChange>& changes) {
         std::vector<ChangeOutcome> all;
         const auto done = upstream.catalog->change_states(changes).value();
@@ -122,8 +121,8 @@ TEST_CASE("files change together, each as its row is then, and none is released 
     CHECK(upstream.catalog->change_count().value() == commits + 1);
 
     CHECK(upstream.quarantine("six==1.1") == ChangeOutcome::changed);
-    CHECK(outcomes({{{cache, one.filename}, FileState::active, cause, is_held},
-                    {{cache, two.filename}, FileState::active, cause, is_held}}) ==
+    CHECK(outcomes({{{cache, one.filename}, FileState::active, said, is_held},
+                    {{cache, two.filename}, FileState::active, said, is_held}}) ==
           std::vector{ChangeOutcome::changed, ChangeOutcome::already_so});
     CHECK(upstream.catalog->file(cache, one.filename).value()->state_reason.empty());
 }
