@@ -229,7 +229,7 @@
         ...listed(is_request ? "Builds" : "Other attempts at this wheel", build.others ?? build.builds, other => [link_to("build", {site: other.site, id: other.id}), state_of(other, false),
           dotted("span", other.began && [yard.time(other.began)], other.began && other.ended && yard.duration(seconds(other)), other.cause)]));
     }
-    log_part.hidden = false;
+    log_part.hidden = is_request;  // its builds have the logs
     key.hidden = build.may_read_log;
     box.hidden = !build.may_read_log;
     tools.hidden = note.hidden = box.hidden || build.log_bytes === 0;

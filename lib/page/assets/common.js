@@ -106,7 +106,7 @@ const yard = (() => {
     return link;
   };
   const list_private = async () => {
-    const list = document.getElementById("indexes"), closed = document.getElementById("needs-token"), token = sessionStorage.getItem("wheelyard-token");
+    const list = document.querySelector("ul#indexes"), closed = document.getElementById("needs-token"), token = sessionStorage.getItem("wheelyard-token");
     if (!account && opened().length) document.querySelector("nav").append(lead_to_login(element("a", "Log out")));
     if (list && token) list.append(...await private_of(token).catch(() => []));
     if (!closed) return;
