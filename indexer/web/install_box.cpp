@@ -114,12 +114,17 @@ const ShownWheel* best_for(const std::vector<ShownWheel>& wheels, std::size_t no
     });
 }
 
-// Why no wheel runs there: the reason of the newest one.
+// Why no wheel runs there: that the newest one that would is yanked, or the reason of the newest one.
 std::string reason_for(const std::vector<ShownWheel>& wheels, std::size_t node) {
+    std::string reason;
     for (const ShownWheel& wheel : wheels) {
-        if (node < wheel.fits.size() && !wheel.fits[node].why.empty()) return wheel.fits[node].why;
+        if (node >= wheel.fits.size()) continue;
+        const catalog::FileRow& row = *wheel.row;
+        if (row.yanked && wheel.fits[node].runs != Runs::no)
+            return row.version + " is yanked" + (row.yanked_reason.empty() ? "" : ": " + row.yanked_reason);
+        if (reason.empty()) reason = wheel.fits[node].why;
     }
-    return "no wheel is known to run there";
+    return reason.empty() ? "no wheel is known to run there" : reason;
 }
 
 struct Offer {

@@ -67,7 +67,7 @@
       }
       return item;
     }));
-    if (identities.length === 0) say("Nobody can log in here: the operator has configured no provider. Ask for a token.");
+    if (identities.length === 0) say("No provider is configured here: enter a token, or ask the operator for one.");
   });
   // The page that led here, if it is one of ours.
   const pages = [[/^api\/v1\/$/, "Back to the page for operators"], [/^[\w.-]+\/builds\/(index\.html)?$/, "Back to the request"],

@@ -572,6 +572,13 @@ TEST_CASE(
               "3.12:sample==2.6.0 3.13:\""));
     CHECK(has(at_site, "data-node=\"bede, old (v100)\""));
     CHECK(without_status(at_site) == without_status(html));
+    // Where all that runs is yanked, that is why nothing is offered.
+    auto yanked = rows;
+    for (auto& row : yanked)
+        row.yanked = true;
+    yanked[1].yanked_reason = "breaks MPI_Init";
+    CHECK(has(page_of(make_project_view("sample", yanked), {}, read_farm_report(status_json)),
+              "2.6.0 is yanked: breaks MPI_Init"));
     // pip would build a source distribution that is newer than the wheels.
     rows.push_back(sample_row("2.8.0", "sample-2.8.0.tar.gz", 'd'));
     html = page_of(make_project_view("sample", rows));
