@@ -708,7 +708,7 @@ class BrowserTest(unittest.TestCase):
         browser = self.browser
         browser.show(scripts=False)
         try:
-            for path, words in (("/", ("bede-gh200", "1 being built now", "torch 2.6.0", "dask")), (f"{BEDE}/project/", ("torch", "tqdm")),
+            for path, words in (("/", ("bede-gh200", "1 being built now", "torch 2.6.0", "h5py")), (f"{BEDE}/project/", ("torch", "tqdm")),
                                 (PAGES["project"], ("pip install --index-url https://THIS-SERVER/bede-gh200/simple/ torch==2.5.1", "building",
                                                     "no space left on the scratch disk", "libmpi.so.40", "differ only in case", "Rename one of them")),
                                 (PAGES["site"], ("torch", "2.5.1", "libmpi.so.40", "torch 2.6.0", "Killed signal")), (PAGES["sites"], ("bede", "gh (gh200)")),
