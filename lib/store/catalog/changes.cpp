@@ -62,6 +62,12 @@ void replace_mark(const FileRow& before, const Marks& now, FileRow& row) {
     now.apply(row);
 }
 
+base::Result<FileRow> with_marks(const Catalog& catalog, FileRow row) {
+    WHEELYARD_ASSIGN(const auto marks, catalog.marks(row.index, row.project));
+    Marks(marks).apply(row);
+    return row;
+}
+
 }  // namespace
 
 base::Result<std::int64_t> Catalog::wait_change(std::int64_t seen, std::int64_t timeout_ms) const {
@@ -325,8 +331,7 @@ base::Result<std::vector<Added>> Catalog::add_files(std::span<const FileRow> row
             }
             FileRow marked = row;
             if (row.is_upstreams) {
-                WHEELYARD_ASSIGN(const auto its_marks, marks(row.index, row.project));
-                Marks(its_marks).apply(marked);
+                WHEELYARD_ASSIGN(marked, with_marks(*this, row));
             }
             // Append the event first: the row refers to its serial.
             WHEELYARD_ASSIGN(const Serial serial,
@@ -373,9 +378,7 @@ base::Result<std::vector<Changed>> Catalog::change_states(std::span<const StateC
         row->state = wanted.state;
         row->state_reason = quarantines ? wanted.cause.reason : std::string();
         if (!quarantines) {
-            FileRow marked = *row;
-            WHEELYARD_ASSIGN(const auto its_marks, marks(row->index, row->project));
-            Marks(its_marks).apply(marked);
+            WHEELYARD_ASSIGN(const FileRow marked, with_marks(*this, *row));
             if (marked.state == FileState::quarantined) return already_so(row->project);
         }
         return save(quarantines ? EventKind::file_quarantined : EventKind::file_released, *row, wanted.cause);
