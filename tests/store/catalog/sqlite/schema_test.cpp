@@ -17,7 +17,9 @@
 
 #include "lib/base/files/temp_dir.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/store/catalog/postgres/postgres_catalog.hpp"
 #include "lib/store/catalog/sqlite/sqlite_catalog.hpp"
+#include "lib/store/engine/postgres/postgres.hpp"
 #include "lib/store/engine/sqlite/sqlite.hpp"
 #include "tests/store/catalog/row_fixture.hpp"
 
@@ -227,4 +229,24 @@ TEST_CASE("the number of changes of an older catalog begins at 0, and its rows s
     REQUIRE(opened->add_file(catalog::row_of("main", "six", "1.0")));
     CHECK(opened->change_count().value() == 1);
     CHECK(opened->faults().value().empty());
+}
+
+TEST_CASE("a PostgreSQL catalog of the version before keeps its files, and takes marks") {
+    if (!test::has_postgres()) return;
+    const postgres::Target target{test::postgres_url(), {}};
+    const auto mode = postgres::Database::Mode::read_write;
+    REQUIRE(catalog::open_postgres_catalog(target, mode)
+                .value()
+                ->add_file(catalog::row_of("main", "six", "1.0")));
+    REQUIRE(postgres::Database::open(target, mode)
+                .value()
+                .run_script("DROP TABLE upstream_mark; DROP INDEX file_by_version;"
+                            "CREATE INDEX file_by_project ON file (index_name, project);"
+                            "UPDATE schema_version SET version = 3 WHERE part = 'catalog'"));
+    const auto opened = catalog::open_postgres_catalog(target, mode).value();
+    CHECK(opened->files("main", "six").value().size() == 1);
+    CHECK(opened->set_yanked({"main.pypi", "six==1.0"}, true, {.actor = "anna", .reason = "old"})->outcome ==
+          catalog::ChangeOutcome::changed);
+    CHECK(opened->add_file(catalog::row_of("main", "six", "1.0.0"))->outcome ==
+          catalog::AddOutcome::name_taken);
 }
